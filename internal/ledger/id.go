@@ -1,0 +1,54 @@
+package ledger
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// maxIDLen bounds an id so that its file name, with the temporary suffix, fits
+// every file system.
+const maxIDLen = 120
+
+// NewID makes an id for a session of a runtime that started at a time:
+// runtime-YYYYMMDDTHHMMSSZ-NNNNNN, the digits random.
+func NewID(runtime string, started time.Time) string {
+	return fmt.Sprintf("%s-%s-%06d", idName(runtime), started.UTC().Format("20060102T150405Z"), rand.IntN(1_000_000))
+}
+
+// idName makes a runtime's name safe in a file name: a symlink may have any.
+func idName(runtime string) string {
+	name := strings.Map(func(r rune) rune {
+		if r == '.' || r == '_' || r == '-' || isAlnum(r) {
+			return r
+		}
+		return '_'
+	}, runtime)
+	name = strings.TrimLeft(name, ".-")
+	if len(name) > 64 {
+		name = name[:64]
+	}
+	if name == "" {
+		return "unnamed"
+	}
+	return name
+}
+
+func isAlnum(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
+
+// ValidID tells whether a string can be a ledgerId: one that came from a file,
+// an environment or a command line is checked before it becomes a path.
+func ValidID(id string) bool {
+	if id == "" || len(id) > maxIDLen || id[0] == '.' || id[0] == '-' {
+		return false
+	}
+	for _, r := range id {
+		if r != '.' && r != '_' && r != '-' && !isAlnum(r) {
+			return false
+		}
+	}
+	return true
+}
