@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -92,14 +93,18 @@ func StartTime(boot time.Time, startTicks uint64) time.Time {
 const MaxDepth = 64
 
 // Ancestors are the stats of a process's parent, grandparent and so on, nearest
-// first, up to and with pid 1. It stops where one cannot be read.
-func Ancestors(pid int) []Stat {
-	var chain []Stat
-	st, err := ReadStat(pid)
-	for err == nil && st.PPID > 0 && len(chain) < MaxDepth {
-		if st, err = ReadStat(st.PPID); err == nil {
-			chain = append(chain, st)
+// first, up to and with pid 1, each read when it is asked for. It stops where
+// one cannot be read.
+func Ancestors(pid int) iter.Seq[Stat] {
+	return func(yield func(Stat) bool) {
+		st, err := ReadStat(pid)
+		for range MaxDepth {
+			if err != nil || st.PPID <= 0 {
+				return
+			}
+			if st, err = ReadStat(st.PPID); err != nil || !yield(st) {
+				return
+			}
 		}
 	}
-	return chain
 }

@@ -3,6 +3,7 @@ package process
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 )
@@ -95,7 +96,7 @@ func TestStartTimeIsTheRealBirth(t *testing.T) {
 }
 
 func TestAncestorsStartAtTheParent(t *testing.T) {
-	chain := Ancestors(os.Getpid())
+	chain := slices.Collect(Ancestors(os.Getpid()))
 	if len(chain) == 0 || chain[0].PID != os.Getppid() {
 		t.Errorf("got %+v, want the parent %d first", chain, os.Getppid())
 	}

@@ -1,0 +1,147 @@
+package enrol
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"agentwrap/internal/process"
+	"agentwrap/internal/runtimes"
+)
+
+// Look finds out who the ancestors are. Known tells the session that a process
+// is, "" where none is known; it may be nil.
+type Look struct {
+	Covered func(name string) bool
+	Known   func(id process.Identity) string
+}
+
+// Self gathers this very process, which is about to become the CLI.
+func (l Look) Self(runtime string, args, environ []string) (Subject, error) {
+	s, err := l.start(os.Getpid())
+	if err != nil {
+		return s, err
+	}
+	s.Runtime, s.Args, s.Env = runtime, args, ReadEnvironment(environ)
+	return s, nil
+}
+
+// Process gathers a process that already runs. One whose environment cannot be
+// read comes back with Env.Readable false.
+func (l Look) Process(pid int, runtime string, args []string) (Subject, error) {
+	s, err := l.start(pid)
+	if err != nil {
+		return s, err
+	}
+	s.Runtime, s.Args = runtime, args
+	if vars, err := process.Environ(pid); err == nil {
+		s.Env = ReadEnvironment(vars)
+	}
+	return s, nil
+}
+
+func (l Look) start(pid int) (Subject, error) {
+	st, err := process.ReadStat(pid)
+	if err != nil {
+		return Subject{}, fmt.Errorf("look at process %d: %w", pid, err)
+	}
+	boot, err := process.BootID()
+	if err != nil {
+		return Subject{}, err
+	}
+	began, err := process.BootTime()
+	if err != nil {
+		return Subject{}, err
+	}
+	s := Subject{
+		CWD:      cwd(pid),
+		TTY:      process.TTYName(st.TTY),
+		Started:  process.StartTime(began, st.StartTicks),
+		Identity: process.Identity{BootID: boot, PID: pid, StartTicks: st.StartTicks},
+		Cgroup:   cgroup(pid),
+	}
+	s.Ancestors = func(yield func(Ancestor) bool) {
+		for above := range process.Ancestors(pid) {
+			if !yield(l.ancestor(boot, above)) {
+				return
+			}
+		}
+	}
+	return s, nil
+}
+
+// ancestor looks at one process above. What comes between us and it in a
+// hosted session (the holder, the host's server) is no one's launcher.
+func (l Look) ancestor(boot string, st process.Stat) Ancestor {
+	a := Ancestor{PID: st.PID, Comm: st.Comm}
+	argv, err := process.Cmdline(st.PID)
+	if err != nil || l.Covered == nil {
+		return a
+	}
+	name, args, ok := runtimes.Match(argv, "", l.Covered)
+	if !ok || runtimes.For(name).Kind(args) == runtimes.Service {
+		return a
+	}
+	a.Runtime = name
+	if l.Known != nil {
+		a.LedgerID = l.Known(process.Identity{BootID: boot, PID: st.PID, StartTicks: st.StartTicks})
+	}
+	return a
+}
+
+// cwd is a process's working directory; for one that has been removed, the
+// path it had.
+func cwd(pid int) string {
+	link := "/proc/" + strconv.Itoa(pid) + "/cwd"
+	dir, err := os.Readlink(link)
+	if err != nil {
+		return ""
+	}
+	if was, ok := strings.CutSuffix(dir, " (deleted)"); ok {
+		if _, err := os.Lstat(dir); err != nil {
+			return was
+		}
+	}
+	if !strings.HasPrefix(dir, "/") {
+		return ""
+	}
+	return dir
+}
+
+// cgroup is a process's cgroup path in the unified hierarchy, or systemd's own
+// where there is none.
+func cgroup(pid int) string {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	if err != nil {
+		return ""
+	}
+	var named string
+	for line := range strings.Lines(string(raw)) {
+		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		if parts[0] == "0" && parts[1] == "" && parts[2] != "/" {
+			return parts[2]
+		}
+		if parts[1] == "name=systemd" {
+			named = parts[2]
+		}
+	}
+	return named
+}
+
+// ClientTTY is the path of the terminal on a descriptor, "" for none.
+func ClientTTY(fd int) string {
+	if _, err := unix.IoctlGetTermios(fd, unix.TCGETS); err != nil {
+		return ""
+	}
+	name, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+	if err != nil || !strings.HasPrefix(name, "/dev/") {
+		return ""
+	}
+	return name
+}
