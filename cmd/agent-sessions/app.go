@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"agentwrap/internal/ledger"
+	"agentwrap/internal/present"
+)
+
+// app is what every command works with: its streams, its environment as a
+// value, and what is opened by it. A command reads nothing global.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	env      []string // KEY=VALUE; the last of a key counts, as for exec
+	now      func() time.Time
+}
+
+func systemApp() *app {
+	return &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), now: time.Now}
+}
+
+// run carries out one command line and returns the exit code.
+func run(a *app, args []string) int {
+	err := newRoot(a).execute(context.Background(), args)
+	if err != nil {
+		a.complain(err)
+	}
+	return exitCode(err)
+}
+
+// getenv is a variable of the environment, or "".
+func (a *app) getenv(name string) string {
+	for i := len(a.env) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(a.env[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// store is the ledger of this environment.
+func (a *app) store() (*ledger.Store, error) {
+	root, err := ledger.Root(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	return ledger.Open(root), nil
+}
+
+// screen is what the output is shown on.
+func (a *app) screen() present.Screen { return present.ScreenOf(a.out, a.getenv) }
+
+// complain tells an error on stderr: one for each line of its text, since a
+// joined error has several.
+func (a *app) complain(err error) {
+	for line := range strings.Lines(err.Error()) {
+		a.warn("%s", line)
+	}
+}
+
+// warn tells one thing on stderr and goes on.
+func (a *app) warn(format string, args ...any) {
+	fmt.Fprintf(a.err, "agent-sessions: %s\n", present.Line(fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,8 @@
+// Command agent-sessions lists, reopens and looks after the AI coding sessions
+// of this machine. Each command has a file of its own; docs/architecture.md has
+// the map.
+package main
+
+import "os"
+
+func main() { os.Exit(run(systemApp(), os.Args[1:])) }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// exitsKey is the annotation under which a command keeps its EXIT STATUS.
+const exitsKey = "exit status"
+
+type rootCommand struct{ *cobra.Command }
+
+// newRoot is the whole command tree.
+func newRoot(a *app) rootCommand {
+	root := newListCommand(a)
+	root.Use = "agent-sessions"
+	root.Short = "every AI coding session on this machine"
+	root.Long = "Lists, reopens and looks after the AI coding sessions of this machine.\n" +
+		"Without a command it lists what lives and what was lost.\n\n" +
+		"An ID is a session's full id, any beginning of it that fits only one, or its last digits."
+	root.Example = "  agent-sessions\n  agent-sessions attach 482913\n  agent-sessions show claude-20260807T110001Z-482913 --json"
+	root.Args = noCommand
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SuggestionsMinimumDistance = 2
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return wrongUse("%w; see '%s --help'", err, cmd.CommandPath())
+	})
+	root.SetUsageTemplate(root.UsageTemplate() + `{{with index .Annotations "` + exitsKey + `"}}
+{{.}}{{end}}
+`)
+	root.AddCommand(newListCommand(a))
+	return rootCommand{root}
+}
+
+func (r rootCommand) execute(ctx context.Context, args []string) error {
+	r.SetArgs(args)
+	return r.ExecuteContext(ctx)
+}
+
+// command fills in what all commands have.
+func command(c *cobra.Command, codes ...int) *cobra.Command {
+	c.Annotations = map[string]string{exitsKey: exitStatus(codes...)}
+	c.Args = argsOf(c.Args)
+	c.DisableFlagsInUseLine = true
+	return c
+}
+
+// noCommand is the root's own check: a word that is no command.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	near := cmd.SuggestionsFor(args[0])
+	if len(near) == 0 {
+		return wrongUse("%q is no command; see 'agent-sessions --help'", args[0])
+	}
+	return wrongUse("%q is no command; did you mean %s?", args[0], strings.Join(near, " or "))
+}
