@@ -1,0 +1,52 @@
+package importrules
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	root = "../.."
+	doc  = root + "/docs/architecture.md"
+)
+
+func TestTheSourcesFollowTheMap(t *testing.T) {
+	r, err := readRules(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.layer) < 30 || len(r.sideways) == 0 || len(r.unlinked) < 8 {
+		t.Fatalf("docs/architecture.md was not understood: %d packages, %d arrows, %d unlinked", len(r.layer), len(r.sideways), len(r.unlinked))
+	}
+	faults, err := r.broken(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range faults {
+		t.Error(fault)
+	}
+}
+
+func TestEachFaultIsFound(t *testing.T) {
+	r, err := readRules("testdata/broken/docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults, err := r.broken("testdata/broken")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(faults)
+	want := []string{
+		"beside.go: internal/middle imports internal/peer, which is beside it: list that arrow with its reason",
+		"fortests.go: internal/middle imports test/model, which is for tests",
+		"stranger.go: internal/middle imports internal/nowhere, which is not in the table of docs/architecture.md",
+		"unlisted.go: internal/unlisted is not in the table of docs/architecture.md: give it a layer and a purpose",
+		"up.go: internal/middle imports cmd/program, which is above it",
+	}
+	if diff := cmp.Diff(want, faults); diff != "" {
+		t.Error(diff)
+	}
+}

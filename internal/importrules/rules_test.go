@@ -1,0 +1,133 @@
+// Package importrules holds no code: its test checks the sources against the
+// table in docs/architecture.md.
+package importrules
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const module = "agentwrap/"
+
+// rules are what docs/architecture.md allows.
+type rules struct {
+	layer    map[string]int  // by package; 0 is the topmost layer
+	sideways map[string]bool // "from → to"
+	unlinked []string        // what the shim may not link
+}
+
+var (
+	tableRow  = regexp.MustCompile("^\\| *([a-z]*) *\\| `([a-z/-]+)` \\|")
+	arrow     = regexp.MustCompile("^- `([a-z/-]+)` → `([a-z/-]+)`: .")
+	codeWords = regexp.MustCompile("`([^`]+)`")
+)
+
+func readRules(doc string) (rules, error) {
+	raw, err := os.ReadFile(doc)
+	if err != nil {
+		return rules{}, err
+	}
+	r := rules{layer: map[string]int{}, sideways: map[string]bool{}}
+	layer, section := -1, ""
+	for line := range strings.Lines(string(raw)) {
+		if heading, ok := strings.CutPrefix(line, "## "); ok {
+			section = strings.TrimSpace(heading)
+		}
+		if row := tableRow.FindStringSubmatch(line); row != nil && section == "The map" {
+			if row[1] != "" {
+				layer++
+			}
+			r.layer[row[2]] = layer
+		}
+		if a := arrow.FindStringSubmatch(line); a != nil && section == "The map" {
+			r.sideways[a[1]+" → "+a[2]] = true
+		}
+		if section == "The shim" && strings.HasPrefix(line, "- ") {
+			for _, word := range codeWords.FindAllStringSubmatch(line, -1) {
+				r.unlinked = append(r.unlinked, word[1])
+			}
+		}
+	}
+	return r, nil
+}
+
+// broken are the faults of all packages below root, in words.
+func (r rules) broken(root string) ([]string, error) {
+	var faults []string
+	for _, top := range []string{"cmd", "internal"} {
+		err := filepath.WalkDir(filepath.Join(root, top), func(file string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && d.Name() == "testdata":
+				return fs.SkipDir
+			case d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
+				return nil
+			}
+			pkg, err := filepath.Rel(root, filepath.Dir(file))
+			if err != nil {
+				return err
+			}
+			imports, err := importsOf(file)
+			for _, imported := range imports {
+				if fault := r.judge(pkg, imported); fault != "" {
+					faults = append(faults, filepath.Base(file)+": "+fault)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return faults, nil
+}
+
+// importsOf are the module's own packages that a source file imports.
+func importsOf(file string) ([]string, error) {
+	src, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	own := []string{""} // the package itself is judged even where it imports nothing
+	for _, spec := range src.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, err
+		}
+		if pkg, ok := strings.CutPrefix(name, module); ok {
+			own = append(own, pkg)
+		}
+	}
+	return own, nil
+}
+
+// judge is what is wrong with one import; "" is nothing.
+func (r rules) judge(pkg, imported string) string {
+	from, known := r.layer[pkg]
+	if !known {
+		return fmt.Sprintf("%s is not in the table of docs/architecture.md: give it a layer and a purpose", pkg)
+	}
+	if imported == "" {
+		return ""
+	}
+	to, known := r.layer[imported]
+	switch {
+	case strings.HasPrefix(imported, "test/"):
+		return fmt.Sprintf("%s imports %s, which is for tests", pkg, imported)
+	case !known:
+		return fmt.Sprintf("%s imports %s, which is not in the table of docs/architecture.md", pkg, imported)
+	case to < from:
+		return fmt.Sprintf("%s imports %s, which is above it", pkg, imported)
+	case to == from && !r.sideways[pkg+" → "+imported]:
+		return fmt.Sprintf("%s imports %s, which is beside it: list that arrow with its reason", pkg, imported)
+	}
+	return ""
+}

@@ -1,0 +1,3 @@
+package middle
+
+import _ "agentwrap/internal/peer"

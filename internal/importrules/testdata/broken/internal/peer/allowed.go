@@ -1,0 +1,3 @@
+package peer
+
+import _ "agentwrap/internal/middle"
