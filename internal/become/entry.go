@@ -24,7 +24,8 @@ var (
 	entryUmask   uint32
 	entryFiles   unix.Rlimit    // open files, before the runtime raises the soft limit
 	entryStack   unsafe.Pointer // argc, then argv and the environment, each ended by nil
-	entryAction  sigaction      // scratch
+	//lint:ignore U1000 scratch of entry_*.s
+	entryAction sigaction
 )
 
 // EntryRan tells whether this program was linked with EntryFlag, for who checks an installation.

@@ -1,0 +1,56 @@
+# What there is to do with this project. Nothing here needs root.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+# The shim notes what it was started with before the Go runtime changes it: internal/become.
+BUILD := CGO_ENABLED=0 go build -trimpath -ldflags='agentwrap/cmd/agentwrap=-E=agentwrap_start'
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+# The tests on real CLIs have a target of their own.
+PACKAGES := $$(go list ./... | grep -v '^agentwrap/test/real')
+SCRIPTS := $$(find . -name '*.sh' -not -path './.git/*') .ci/run
+FUZZTIME := 20s
+
+.PHONY: all test race test-real lint bench fuzz demo clean help
+
+all: ## build both programs into bin/
+	$(BUILD) -o bin/ ./cmd/...
+
+test: ## every test but those on the real CLIs
+	go test -timeout 15m $(PACKAGES)
+
+race: ## the same under the race detector
+	go test -race -timeout 30m $(PACKAGES)
+
+test-real: ## the tests on the real CLIs, pinned, against a model server on loopback
+	go test -timeout 20m ./test/real/...
+
+lint: ## gofmt, vet, staticcheck, govulncheck, shellcheck
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt -w is due: $$unformatted" >&2; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	tools/vulncheck.sh $(GOVULNCHECK) ./...
+	shellcheck $(SCRIPTS)
+
+bench: all ## what it costs, beside a limit or a peer, in one run each
+	@for script in bench/*.sh; do echo "== $$script"; "$$script"; done
+
+fuzz: ## every fuzz target for FUZZTIME
+	@for package in $(PACKAGES); do \
+		for target in $$(go test -list '^Fuzz' "$$package" | grep '^Fuzz' || true); do \
+			echo "== $$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package"; \
+		done; \
+	done
+
+demo: all ## the whole story in a minute, on a stand-in CLI, in a throwaway HOME
+	@demo/demo.sh
+
+clean: ## remove what was built
+	rm -rf bin dist
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
