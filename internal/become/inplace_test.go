@@ -18,15 +18,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The test binary is also the launcher whose process state the CLI must find: called as "launcher", it sets
-// what its first arguments say and execs the rest.
+// The test binary plays every program by its argv[0].
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "launcher" {
+	switch os.Args[0] {
+	case "launcher":
 		launcherMain(os.Args[1:])
+	case "parent":
+		parentMain(os.Args[1:])
+	case "agentwrap":
+		os.Exit(ChildMain())
 	}
 	os.Exit(m.Run())
 }
 
+// launcherMain is the launcher whose process state the CLI must find: it sets what its first arguments say
+// and execs the rest.
 func launcherMain(args []string) {
 	runtime.LockOSThread()
 	ignored, _ := strconv.ParseUint(args[0], 16, 64)
