@@ -64,6 +64,14 @@ type Entry struct {
 	ConfigHome    *string        `json:"configHome"`
 	Flags         []string       `json:"flags"`
 
+	// Told are the keys of what the hook has said to the model, each once a
+	// session. Written only when there is one.
+	Told []string `json:"told,omitempty"`
+	// TakenFacts are the names of the fact files that the last write took in:
+	// one that is still there was not deleted in time and is not taken in again.
+	// Written only when there is one.
+	TakenFacts []string `json:"takenFacts,omitempty"`
+
 	// unknown are the fields this version does not know, in the order they
 	// stood in; they are written back as they came.
 	unknown []unknownField

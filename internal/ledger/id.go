@@ -14,7 +14,15 @@ const maxIDLen = 120
 // NewID makes an id for a session of a runtime that started at a time:
 // runtime-YYYYMMDDTHHMMSSZ-NNNNNN, the digits random.
 func NewID(runtime string, started time.Time) string {
-	return fmt.Sprintf("%s-%s-%06d", idName(runtime), started.UTC().Format("20060102T150405Z"), rand.IntN(1_000_000))
+	return idOf(runtime, started, randomDigits())
+}
+
+const digitsLen = 6
+
+func randomDigits() string { return fmt.Sprintf("%0*d", digitsLen, rand.IntN(1_000_000)) }
+
+func idOf(runtime string, started time.Time, digits string) string {
+	return idName(runtime) + "-" + started.UTC().Format("20060102T150405Z") + "-" + digits
 }
 
 // idName makes a runtime's name safe in a file name: a symlink may have any.

@@ -126,8 +126,8 @@ func isKnownField(name string) bool { return knownFields()[strings.ToLower(name)
 var knownFields = sync.OnceValue(func() map[string]bool {
 	known := make(map[string]bool)
 	for f := range reflect.TypeFor[plain]().Fields() {
-		if tag := f.Tag.Get("json"); tag != "" {
-			known[strings.ToLower(tag)] = true
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			known[strings.ToLower(name)] = true
 		}
 	}
 	return known

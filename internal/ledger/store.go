@@ -62,17 +62,22 @@ func (s *Store) Create(e *Entry, d statefile.Durability) error {
 	e.SchemaVersion = SchemaVersion
 	for range 100 {
 		e.LedgerID = NewID(e.Runtime, Value(e.StartedAt).Time)
-		err := s.createAs(e, d)
-		if errors.Is(err, fs.ErrNotExist) {
-			if err = s.makeDirs(); err == nil {
-				err = s.createAs(e, d)
-			}
-		}
-		if !errors.Is(err, fs.ErrExist) {
+		if err := s.create(e, d); !errors.Is(err, fs.ErrExist) {
 			return wrap("record session", e.LedgerID, err)
 		}
 	}
 	return fmt.Errorf("record session %s: no free id after 100 tries", e.LedgerID)
+}
+
+// create writes a new entry and, where they are absent, the ledger's folders.
+func (s *Store) create(e *Entry, d statefile.Durability) error {
+	err := s.createAs(e, d)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = s.makeDirs(); err == nil {
+			err = s.createAs(e, d)
+		}
+	}
+	return err
 }
 
 func (s *Store) createAs(e *Entry, d statefile.Durability) error {
@@ -92,8 +97,18 @@ func (s *Store) makeDirs() error {
 	return nil
 }
 
-// Read is the entry with this id. The error wraps ErrNoSession or ErrDamaged.
+// Read is the entry with this id, with the facts that wait for it taken in. The
+// error wraps ErrNoSession or ErrDamaged.
 func (s *Store) Read(id string) (*Entry, error) {
+	e, err := s.readFile(id)
+	if err == nil {
+		err = s.WithPending(e)
+	}
+	return e, err
+}
+
+// readFile is the entry as its file holds it.
+func (s *Store) readFile(id string) (*Entry, error) {
 	if !ValidID(id) {
 		return nil, fmt.Errorf("session %.80q: %w", id, ErrNoSession)
 	}
@@ -135,39 +150,63 @@ func Durable(d time.Duration) UpdateOptions {
 var ErrUnchanged = errors.New("unchanged")
 
 // Update reads an entry, lets change alter it and writes it back, under the
-// entry's lock. Nothing is written when change fails (its error is returned)
-// or when the entry is damaged (ErrDamaged) or newer (ErrNewer).
+// entry's lock, once the facts that wait for it are taken in. Nothing is written
+// when change fails (its error is returned) or when the entry is damaged
+// (ErrDamaged) or newer (ErrNewer).
 func (s *Store) Update(id string, o UpdateOptions, change func(*Entry) error) error {
-	if !ValidID(id) {
-		return fmt.Errorf("session %.80q: %w", id, ErrNoSession)
-	}
-	lock, err := s.lock(id, o.Wait)
+	return s.update(id, o.Wait, func(e *Entry) (statefile.Durability, error) { return o.Durability, change(e) })
+}
+
+// update is Update where only the change itself tells how far its write is to
+// get.
+func (s *Store) update(id string, wait time.Duration, change func(*Entry) (statefile.Durability, error)) error {
+	lock, err := s.lock(id, wait)
 	if err != nil {
 		return wrap("update session", id, err)
 	}
 	defer lock.Release()
-	e, err := s.Read(id)
+	e, err := s.readWritable(id)
 	if err != nil {
 		return err
 	}
-	if e.SchemaVersion > SchemaVersion {
-		return fmt.Errorf("update session %s: %w (schemaVersion %d): update agentwrap", id, ErrNewer, e.SchemaVersion)
-	}
-	if err := change(e); errors.Is(err, ErrUnchanged) {
+	durability, err := change(e)
+	if errors.Is(err, ErrUnchanged) {
 		return nil
-	} else if err != nil {
+	}
+	if err != nil {
 		return err
 	}
+	return s.write(e, durability)
+}
+
+// readWritable reads an entry that this version may write and takes in the
+// facts that wait for it. Its caller holds the entry's lock.
+func (s *Store) readWritable(id string) (*Entry, error) {
+	e, err := s.readFile(id)
+	if err != nil {
+		return nil, err
+	}
+	if e.SchemaVersion > SchemaVersion {
+		return nil, fmt.Errorf("update session %s: %w (schemaVersion %d): update agentwrap", id, ErrNewer, e.SchemaVersion)
+	}
+	return e, s.takeIn(e)
+}
+
+// write replaces the file of an entry.
+func (s *Store) write(e *Entry, d statefile.Durability) error {
 	raw, err := Encode(e)
 	if err != nil {
 		return err
 	}
-	return wrap("update session", id, statefile.Write(s.EntryPath(id), raw, o.Durability))
+	return wrap("update session", e.LedgerID, statefile.Write(s.EntryPath(e.LedgerID), raw, d))
 }
 
 // lock takes the lock of an entry that is there: an id that nobody has must
 // not leave a lock file behind.
 func (s *Store) lock(id string, wait time.Duration) (*statefile.Lock, error) {
+	if !ValidID(id) {
+		return nil, ErrNoSession
+	}
 	if _, err := os.Lstat(s.EntryPath(id)); errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoSession
 	}
@@ -180,45 +219,45 @@ func (s *Store) lock(id string, wait time.Duration) (*statefile.Lock, error) {
 	return lock, err
 }
 
-// Remove deletes an entry for which still holds true, read under its lock.
+// Remove deletes an entry for which still holds true, read under its lock, and
+// what waits for it.
 func (s *Store) Remove(id string, still func(*Entry) bool) (removed bool, err error) {
 	lock, err := s.lock(id, time.Second)
 	if err != nil {
 		return false, wrap("remove session", id, err)
 	}
-	e, err := s.Read(id)
+	e, err := s.readWritable(id)
 	if err != nil || !still(e) {
 		lock.Release()
 		return false, err
 	}
 	defer lock.Discard()
+	if err := s.dropPending(id); err != nil {
+		return false, wrap("remove session", id, err)
+	}
 	return true, wrap("remove session", id, statefile.Remove(s.EntryPath(id)))
 }
 
-// SetAside moves a damaged entry's file out of the way and returns where to.
+// SetAside moves a damaged entry's file out of the way, with the facts that
+// wait for it, and returns where to.
 func (s *Store) SetAside(id string, now time.Time) (string, error) {
 	lock, err := s.lock(id, time.Second)
 	if err != nil {
 		return "", wrap("set aside session", id, err)
 	}
 	defer lock.Discard()
-	if _, err := s.Read(id); !errors.Is(err, ErrDamaged) {
+	if _, err := s.readFile(id); !errors.Is(err, ErrDamaged) {
 		return "", fmt.Errorf("set aside session %s: its entry is not damaged", id)
+	}
+	if _, err := statefile.SetAside(s.pendingDir(id), s.DamagedDir(), now); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", wrap("set aside session", id, err)
 	}
 	return statefile.SetAside(s.EntryPath(id), s.DamagedDir(), now)
 }
 
 // IDs are the ids that have a file, in no order. No ledger is no ids.
 func (s *Store) IDs() ([]string, error) {
-	dir, err := os.Open(s.sessions())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
+	names, err := readNames(s.sessions())
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
