@@ -59,9 +59,16 @@ func (s *Store) lockPath(id string) string { return filepath.Join(s.root, "lock"
 // puts into e. The record is there, whole, when Create returns; d says whether
 // it has also reached the disk.
 func (s *Store) Create(e *Entry, d statefile.Durability) error {
+	return s.CreateNamed(e, d, func(*Entry) {})
+}
+
+// CreateNamed is Create for an entry of which fields follow from its id: named
+// fills them in, each time before an id is tried.
+func (s *Store) CreateNamed(e *Entry, d statefile.Durability, named func(*Entry)) error {
 	e.SchemaVersion = SchemaVersion
 	for range 100 {
 		e.LedgerID = NewID(e.Runtime, Value(e.StartedAt).Time)
+		named(e)
 		if err := s.create(e, d); !errors.Is(err, fs.ErrExist) {
 			return wrap("record session", e.LedgerID, err)
 		}

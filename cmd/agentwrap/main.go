@@ -1,0 +1,33 @@
+// Agentwrap is the shim: called by a CLI's name it starts that CLI as a
+// recorded, hosted session.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"agentwrap/internal/become"
+	"agentwrap/internal/launch"
+)
+
+func main() {
+	if filepath.Base(os.Args[0]) == "agentwrap" {
+		os.Exit(own(os.Args[1:]))
+	}
+	os.Exit(launch.Run(os.Args, become.Environ()))
+}
+
+// version is set by the build.
+var version = "devel"
+
+// own are this program's own verbs, which exist only under its own name: every
+// word of a CLI's is the CLI's.
+func own(args []string) int {
+	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") {
+		fmt.Println("agentwrap", version)
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "agentwrap: called by its own name: link it under a CLI's name (install.sh does), or use agent-sessions")
+	return 2
+}
