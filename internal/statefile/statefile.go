@@ -138,8 +138,9 @@ func renameInto(rename renamer, tmp, path string, flags uint) error {
 // entries that a launch wrote with Soon.
 func SyncFile(path string) error { return openAndSync(path, unix.O_RDONLY) }
 
-// SyncDir makes the names in a folder durable.
-func SyncDir(path string) error { return openAndSync(path, unix.O_RDONLY|unix.O_DIRECTORY) }
+// SyncDir makes the names in a folder durable; one that MakeDir accepts behind
+// a link of the user's too, hence the dot.
+func SyncDir(path string) error { return openAndSync(path+"/.", unix.O_RDONLY|unix.O_DIRECTORY) }
 
 func openAndSync(path string, flags int) error {
 	fd, err := unix.Open(path, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)

@@ -148,3 +148,13 @@ func TestSetAsideOverwritesNothing(t *testing.T) {
 		seen[to] = true
 	}
 }
+
+func TestAFolderBehindALinkOfTheUsersHoldsState(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.Mkdir(dir+"/disk", 0o700), os.Symlink("disk", dir+"/state")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(MakeDir(dir+"/state"), Write(dir+"/state/f", []byte("x"), Synced)); err != nil {
+		t.Error(err)
+	}
+}
