@@ -93,7 +93,7 @@ type Node struct {
 // not followed. It fails with ErrMount when it meets another mount; it goes on
 // after an error and returns the first.
 func Walk(dir *os.File, f func(Node)) error {
-	st, err := statAt(dir, ".")
+	st, err := statAt(dir, "")
 	if err != nil {
 		return err
 	}
@@ -125,9 +125,10 @@ func Walk(dir *os.File, f func(Node)) error {
 	})
 }
 
+// statAt looks at name in dir, "" for dir itself.
 func statAt(dir *os.File, name string) (*unix.Statx_t, error) {
 	var st unix.Statx_t
-	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT | unix.AT_STATX_DONT_SYNC
+	const flags = unix.AT_EMPTY_PATH | unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT | unix.AT_STATX_DONT_SYNC
 	if err := unix.Statx(int(dir.Fd()), name, flags, unix.STATX_BASIC_STATS, &st); err != nil {
 		return nil, &os.PathError{Op: "stat", Path: filepath.Join(dir.Name(), name), Err: err}
 	}
@@ -230,12 +231,12 @@ func openForRemoval(parent *os.File, name string) (*os.File, error) {
 	}
 	pinned := os.NewFile(uintptr(fd), filepath.Join(parent.Name(), name))
 	defer pinned.Close()
-	st, err := statAt(pinned, ".")
+	st, err := statAt(pinned, "")
 	if err != nil {
 		return nil, err
 	}
 	if st.Mode&0o700 != 0o700 {
-		if err := os.Chmod(In(pinned, "."), 0o700); err != nil {
+		if err := os.Chmod("/proc/self/fd/"+strconv.Itoa(int(pinned.Fd())), 0o700); err != nil {
 			return nil, err
 		}
 	}

@@ -3,13 +3,14 @@ package statefile
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"agentwrap/test/isolate"
 )
 
 func openT(t *testing.T, path string) *os.File {
@@ -142,31 +143,11 @@ func TestAFolderOfManyNamesGoesWhole(t *testing.T) {
 	}
 }
 
-// inMountNamespace runs the calling test again in a mount namespace of its
-// own, where it may mount, and tells whether this is that second run.
-func inMountNamespace(t *testing.T) bool {
-	t.Helper()
-	const marker = "STATEFILE_TEST_MAY_MOUNT"
-	if os.Getenv(marker) != "" {
-		return true
-	}
-	cmd := exec.Command("unshare", "--map-root-user", "--mount", "--propagation", "private", os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), marker+"=1")
-	out, err := cmd.CombinedOutput()
-	if err == nil && strings.Contains(string(out), "--- PASS: "+t.Name()) {
-		return false
-	}
-	if strings.Contains(string(out), "unshare: ") && os.Getenv("CI") == "" {
-		t.Skipf("no mount namespace to be had here: %s", out)
-	}
-	t.Fatalf("%v\n%s", err, out)
-	return false
-}
+func TestMain(m *testing.M) { os.Exit(isolate.Main(m)) }
 
-func TestMountsAreNeverEntered(t *testing.T) {
-	if !inMountNamespace(t) {
-		return
-	}
+func TestMountsAreNeverEntered(t *testing.T) { isolate.TestAsRoot(t, mountsAreNeverEntered) }
+
+func mountsAreNeverEntered(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
 	plant(t, outside, "precious", "dir/precious")
 	plant(t, root, "bound/", "tmpfs/", "deep/a/b/", "file/f", "x->"+outside)

@@ -47,13 +47,24 @@ func Inside() bool { return os.Getenv(roleVar) == roleInside }
 // Where the kernel refuses namespaces the test is skipped, or fails when CI is set.
 func Test(t *testing.T, body func(t *testing.T)) {
 	t.Helper()
+	run(t, os.Geteuid(), os.Getegid(), body)
+}
+
+// TestAsRoot is [Test] for a body that mounts: it is root of its namespaces, whoever runs the tests.
+func TestAsRoot(t *testing.T, body func(t *testing.T)) {
+	t.Helper()
+	run(t, 0, 0, body)
+}
+
+func run(t *testing.T, uid, gid int, body func(t *testing.T)) {
+	t.Helper()
 	switch os.Getenv(roleVar) {
 	case roleInside:
 		body(t)
 	case roleInit:
 		t.Fatal("isolate: the package's TestMain does not call isolate.Main")
 	default:
-		runOutside(t)
+		runOutside(t, uid, gid)
 	}
 }
 
@@ -66,11 +77,11 @@ func Missing(t testing.TB, format string, args ...any) {
 	t.Skipf("missing: "+format, args...)
 }
 
-func runOutside(t *testing.T) {
+func runOutside(t *testing.T, uid, gid int) {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", innerArgs(t)...)
 	cmd.Env = append(os.Environ(), roleVar+"="+roleInit)
-	cmd.SysProcAttr = namespaces()
+	cmd.SysProcAttr = namespaces(uid, gid)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	// The death signal is tied to the thread that forks.
@@ -110,8 +121,9 @@ func innerArgs(t *testing.T) []string {
 	return args
 }
 
-// namespaces asks for the namespaces, and, for an ordinary user, for a user namespace that allows them.
-func namespaces() *syscall.SysProcAttr {
+// namespaces asks for the namespaces, and, for an ordinary user, for a user namespace that allows them and in which that
+// user is uid and gid.
+func namespaces(uid, gid int) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{
 		Cloneflags: unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS,
 		Pdeathsig:  syscall.SIGKILL,
@@ -120,8 +132,8 @@ func namespaces() *syscall.SysProcAttr {
 		return attr
 	}
 	attr.Cloneflags |= unix.CLONE_NEWUSER
-	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
-	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: os.Geteuid(), Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: os.Getegid(), Size: 1}}
 	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN}
 	return attr
 }
