@@ -1,0 +1,178 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// DefaultLimit is how long a command may take where it says nothing else.
+const DefaultLimit = 2 * time.Minute
+
+// keptStderr is how much of what git says on standard error is kept, in bytes.
+const keptStderr = 4096
+
+// Command is one call of git.
+type Command struct {
+	// Dir is the folder that git runs in.
+	Dir string
+	// Args are the subcommand and its arguments.
+	Args []string
+	// Config holds key=value pairs for this call alone.
+	Config []string
+	// Stdin is read to its end, nothing where nil. [Runner.Start] takes none.
+	Stdin io.Reader
+	// Limit ends the command after this time, [DefaultLimit] where zero.
+	Limit time.Duration
+	// Network lets git fetch what a partial clone lacks.
+	Network bool
+	// Finish lets the command come to its end when our process is killed. Without it the kernel ends it too,
+	// so that nothing is left reading half a stream.
+	Finish bool
+}
+
+// Run runs c and gives what it printed on standard output. A failure is an [*Error]; its output until then is
+// given too.
+func (r *Runner) Run(ctx context.Context, c Command) ([]byte, error) {
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	cmd := r.prepare(ctx, c)
+	var stdout bytes.Buffer
+	cmd.Stdin, cmd.Stdout = c.Stdin, &stdout
+	stderr := &tail{}
+	cmd.Stderr = stderr
+	runtime.LockOSThread() // the parent death signal is bound to the thread that starts the child
+	defer runtime.UnlockOSThread()
+	err := cmd.Run()
+	return stdout.Bytes(), c.failure(ctx, err, stderr)
+}
+
+// Process is a git command that is talked to while it runs.
+type Process struct {
+	Stdin  io.WriteCloser
+	Stdout io.Reader
+	// Pid is the process id of git.
+	Pid int
+
+	cancel context.CancelFunc
+	done   chan error
+}
+
+// Start starts c and gives its two ends. [Process.Wait] or [Process.Kill] must follow.
+func (r *Runner) Start(ctx context.Context, c Command) (*Process, error) {
+	ctx, cancel := c.within(ctx)
+	cmd := r.prepare(ctx, c)
+	stderr := &tail{}
+	cmd.Stderr = stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		cancel()
+		return nil, c.failure(ctx, err, stderr)
+	}
+	out, in := io.Pipe()
+	cmd.Stdout = in
+	p := &Process{Stdin: stdin, Stdout: out, cancel: cancel, done: make(chan error, 1)}
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		err = c.failure(ctx, cmd.Wait(), stderr)
+		in.CloseWithError(io.EOF)
+		p.done <- err
+	}()
+	if err := <-started; err != nil {
+		cancel()
+		return nil, c.failure(ctx, err, stderr)
+	}
+	p.Pid = cmd.Process.Pid
+	return p, nil
+}
+
+// Wait closes standard input and waits for the end. What is left on standard output is dropped.
+func (p *Process) Wait() error {
+	p.Stdin.Close()
+	go io.Copy(io.Discard, p.Stdout)
+	err := <-p.done
+	p.cancel()
+	return err
+}
+
+// Kill ends the process at once.
+func (p *Process) Kill() {
+	p.cancel()
+	p.Wait()
+}
+
+func (c Command) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := c.Limit
+	if limit == 0 {
+		limit = DefaultLimit
+	}
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("ended after %v", limit))
+}
+
+func (r *Runner) prepare(ctx context.Context, c Command) *exec.Cmd {
+	args := []string{"--no-optional-locks", "--no-pager"}
+	for _, pair := range quiet {
+		args = append(args, "-c", pair)
+	}
+	for _, pair := range c.Config {
+		args = append(args, "-c", pair)
+	}
+	cmd := exec.CommandContext(ctx, r.program, append(args, c.Args...)...)
+	cmd.Dir = c.Dir
+	cmd.Env = r.environ[:len(r.environ):len(r.environ)]
+	if !c.Network {
+		cmd.Env = append(cmd.Env, offline)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if !c.Finish {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
+// failure makes err, the end of c, an *Error; nil stays nil.
+func (c Command) failure(ctx context.Context, err error, stderr *tail) error {
+	if err == nil {
+		return nil
+	}
+	failed := &Error{Command: c.Args[0], Dir: c.Dir, Code: -1, Message: stderr.String()}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		failed.Cause = context.Cause(ctx)
+	case errors.As(err, &exit) && exit.Exited():
+		failed.Code = exit.ExitCode()
+	default:
+		failed.Cause = err
+	}
+	return failed
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ kept []byte }
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.kept = append(t.kept, b...)
+	if over := len(t.kept) - keptStderr; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string { return strings.TrimSpace(string(t.kept)) }
