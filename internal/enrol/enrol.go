@@ -30,8 +30,16 @@ type Subject struct {
 	// Ancestors are the processes above it, nearest first; they are looked at
 	// only as far as they are asked for.
 	Ancestors iter.Seq[Ancestor]
-	// Cgroup is the path of the process's cgroup.
-	Cgroup string
+	// Cgroup reads the path of the process's cgroup, "" where it has none.
+	Cgroup func() string
+}
+
+// Unseen is a subject of which nothing can be seen but its environment.
+func Unseen(runtime string, environ []string, now time.Time) Subject {
+	return Subject{
+		Runtime: runtime, Started: now, Env: ReadEnvironment(environ),
+		Ancestors: func(func(Ancestor) bool) {}, Cgroup: func() string { return "" },
+	}
 }
 
 // Ancestor is one process above the subject.

@@ -39,7 +39,7 @@ func TestWhoLaunchedIt(t *testing.T) {
 		{name: "unreadable environment cannot rule out a factory", unreadable: true, above: []Ancestor{sshd}, cgroup: session},
 		{name: "unreadable environment, agent ancestor", unreadable: true, above: []Ancestor{codex}, want: launchedBy{"agent", "codex (pid 7)", ""}},
 	} {
-		s := Subject{Ancestors: slices.Values(tc.above), Cgroup: tc.cgroup, Env: ReadEnvironment(tc.env)}
+		s := Subject{Ancestors: slices.Values(tc.above), Cgroup: func() string { return tc.cgroup }, Env: ReadEnvironment(tc.env)}
 		if tc.unreadable {
 			s.Env = Environment{}
 		}
@@ -79,7 +79,7 @@ func TestBirthProvesWhatItSays(t *testing.T) {
 		Runtime: "claude", Args: []string{"--resume", id}, CWD: repo, Started: time.Date(2026, 8, 7, 11, 0, 1, 5, time.UTC),
 		Env:       ReadEnvironment([]string{"HOME=/home/u", "CLAUDE_CONFIG_DIR=/home/u/other", "OPENAGENTS_SCRATCH=/s"}),
 		Identity:  process.Identity{BootID: "boot", PID: 3, StartTicks: 4},
-		Ancestors: slices.Values([]Ancestor(nil)),
+		Ancestors: slices.Values([]Ancestor(nil)), Cgroup: func() string { return "" },
 	})
 	got := map[string]string{
 		"startedAt": e.StartedAt.String(), "bootId": *e.BootID, "repoRoot": *e.RepoRoot, "project": *e.Project, "branch": *e.Branch,
@@ -129,7 +129,7 @@ func TestARemovedDirectoryIsStillNamed(t *testing.T) {
 	if got := cwd(os.Getpid()); got != dir {
 		t.Errorf("got %q, want %q", got, dir)
 	}
-	if e := Birth(Subject{Runtime: "claude", CWD: dir, Ancestors: slices.Values([]Ancestor(nil))}); ledger.Value(e.CWD) != dir || e.RepoRoot != nil {
+	if e := Birth(Subject{Runtime: "claude", CWD: dir, Ancestors: slices.Values([]Ancestor(nil)), Cgroup: func() string { return "" }}); ledger.Value(e.CWD) != dir || e.RepoRoot != nil {
 		t.Errorf("birth %+v", e)
 	}
 }

@@ -52,16 +52,12 @@ func (l Look) start(pid int) (Subject, error) {
 	if err != nil {
 		return Subject{}, err
 	}
-	began, err := process.BootTime()
-	if err != nil {
-		return Subject{}, err
-	}
 	s := Subject{
 		CWD:      cwd(pid),
 		TTY:      process.TTYName(st.TTY),
-		Started:  process.StartTime(began, st.StartTicks),
+		Started:  process.StartTime(st.StartTicks),
 		Identity: process.Identity{BootID: boot, PID: pid, StartTicks: st.StartTicks},
-		Cgroup:   cgroup(pid),
+		Cgroup:   func() string { return cgroup(pid) },
 	}
 	s.Ancestors = func(yield func(Ancestor) bool) {
 		for above := range process.Ancestors(pid) {
@@ -77,8 +73,11 @@ func (l Look) start(pid int) (Subject, error) {
 // hosted session (the holder, the host's server) is no one's launcher.
 func (l Look) ancestor(boot string, st process.Stat) Ancestor {
 	a := Ancestor{PID: st.PID, Comm: st.Comm}
+	if l.Covered == nil {
+		return a
+	}
 	argv, err := process.Cmdline(st.PID)
-	if err != nil || l.Covered == nil {
+	if err != nil {
 		return a
 	}
 	name, args, ok := runtimes.Match(argv, "", l.Covered)

@@ -40,7 +40,7 @@ func launcher(s Subject) launchedBy {
 			return launchedBy{by: ledger.LaunchedByUser}
 		}
 	}
-	if s.Env.Readable && isInteractiveScope(s.Cgroup) {
+	if s.Env.Readable && isInteractiveScope(s.Cgroup()) {
 		return launchedBy{by: ledger.LaunchedByUser}
 	}
 	return launchedBy{}

@@ -28,7 +28,7 @@ func (l *launch) recordBirth() {
 	subject, err := l.look().Self(l.name, l.argv[1:], l.env)
 	if err != nil {
 		// Without /proc nothing is proved but the time.
-		subject = enrol.Subject{Runtime: l.name, Started: time.Now(), Env: enrol.ReadEnvironment(l.env), Ancestors: slices.Values([]enrol.Ancestor(nil))}
+		subject = enrol.Unseen(l.name, l.env, time.Now())
 	}
 	l.entry = enrol.Birth(subject)
 	l.entry.EnrolledBy = ledger.EnrolledByShim
@@ -89,7 +89,7 @@ func (l *launch) makeScratch(e *ledger.Entry) {
 	if err != nil {
 		return
 	}
-	dir, err := scratch.Make(root, e.LedgerID)
+	dir, err := scratch.MakeNew(root, e.LedgerID)
 	if err != nil {
 		l.warn("no scratch folder for this session: " + err.Error())
 		return

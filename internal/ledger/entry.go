@@ -65,12 +65,11 @@ type Entry struct {
 	Flags         []string       `json:"flags"`
 
 	// Told are the keys of what the hook has said to the model, each once a
-	// session. Written only when there is one.
-	Told []string `json:"told,omitempty"`
+	// session.
+	Told []string `json:"told"`
 	// TakenFacts are the names of the fact files that the last write took in:
 	// one that is still there was not deleted in time and is not taken in again.
-	// Written only when there is one.
-	TakenFacts []string `json:"takenFacts,omitempty"`
+	TakenFacts []string `json:"takenFacts"`
 
 	// unknown are the fields this version does not know, in the order they
 	// stood in; they are written back as they came.

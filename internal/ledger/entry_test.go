@@ -1,15 +1,18 @@
 package ledger
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"agentwrap/internal/statefile"
 )
@@ -18,7 +21,7 @@ import (
 const contractFields = "schemaVersion ledgerId runtime startedAt host bootId cwd repoRoot project branch worktree tty launcherPid " +
 	"parentLedgerId parent launchedBy account enrolledBy mux tmuxSession tmuxSocket pid pidStartTicks cpuTicks sessionId transcriptPath " +
 	"lastActiveAt lastHeartbeatAt finishedAt finishReason rescuedAt rescueRef rescueCommit rescuedPaths rescueSkipped interactive " +
-	"hostSocket clientTty exitStatus endedBy turn turnAt sessionIds resumedFrom scratch configHome flags"
+	"hostSocket clientTty exitStatus endedBy turn turnAt sessionIds resumedFrom scratch configHome flags told takenFacts"
 
 func fieldOrder(t *testing.T, raw []byte) []string {
 	t.Helper()
@@ -49,7 +52,7 @@ func TestEveryFieldIsWrittenInTheContractsOrder(t *testing.T) {
 	if diff := cmp.Diff(strings.Fields(contractFields), fieldOrder(t, raw)); diff != "" {
 		t.Error(diff)
 	}
-	for _, list := range []string{"rescuedPaths", "rescueSkipped", "sessionIds", "flags"} {
+	for _, list := range []string{"rescuedPaths", "rescueSkipped", "sessionIds", "flags", "told", "takenFacts"} {
 		if !strings.Contains(string(raw), `"`+list+`": []`) {
 			t.Errorf("%s is not written as [] while it is empty", list)
 		}
@@ -235,5 +238,63 @@ func TestRemoveTakesTheEntryOnlyWhileItShould(t *testing.T) {
 	}
 	if _, err := os.Lstat(s.lockPath(e.LedgerID)); !errors.Is(err, os.ErrNotExist) {
 		t.Error("its lock file stays")
+	}
+}
+
+// fill sets every field of a struct that can be set, so that none is nil.
+func fill(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem())
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[Stamp]() {
+			v.Set(reflect.ValueOf(*At(time.Unix(1700000000, 0))))
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(t, v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(t, v.Index(0))
+		fill(t, v.Index(1))
+	case reflect.String:
+		v.SetString("a\"b\\c\n<é\u2028>&")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int:
+		v.SetInt(-7)
+	case reflect.Uint64:
+		v.SetUint(1 << 60)
+	default:
+		t.Fatalf("a field of kind %s: teach the encoder and this test", v.Kind())
+	}
+}
+
+func TestEveryFieldComesBackAsItWentIn(t *testing.T) {
+	var e Entry
+	fill(t, reflect.ValueOf(&e).Elem())
+	e.SchemaVersion, e.LedgerID = 1, "claude-x"
+	raw, err := Encode(&e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := Decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&e, back, cmpopts.IgnoreUnexported(Entry{})); diff != "" {
+		t.Error(diff)
+	}
+	if len(back.unknown) != 0 {
+		t.Errorf("fields that the encoder writes and the struct does not know: %v", back.unknown)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, raw, "", "  "); err != nil || indented.String() != string(raw) {
+		t.Errorf("the file is not plainly indented (%v):\n%s", err, raw)
 	}
 }

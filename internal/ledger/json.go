@@ -21,63 +21,6 @@ var ErrNewer = errors.New("entry was written by a newer version")
 // plain is Entry without its methods, for encoding/json to work on.
 type plain Entry
 
-// MarshalJSON writes every field of this version in its order, lists as [] and
-// never null, then the unknown ones as they came.
-func (e Entry) MarshalJSON() ([]byte, error) {
-	if e.RescuedPaths == nil {
-		e.RescuedPaths = []string{}
-	}
-	if e.RescueSkipped == nil {
-		e.RescueSkipped = []SkippedPath{}
-	}
-	if e.SessionIDs == nil {
-		e.SessionIDs = []Conversation{}
-	}
-	if e.Flags == nil {
-		e.Flags = []string{}
-	}
-	raw, err := encode((*plain)(&e))
-	if err != nil || len(e.unknown) == 0 {
-		return raw, err
-	}
-	raw = raw[:len(raw)-1]
-	for _, f := range e.unknown {
-		name, err := encode(f.name)
-		if err != nil {
-			return nil, err
-		}
-		raw = append(append(append(append(raw, ','), name...), ':'), f.value...)
-	}
-	return append(raw, '}'), nil
-}
-
-// encode is json.Marshal with <, > and & left as they are: a path is not HTML.
-func encode(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
-}
-
-// Encode is an entry as its file holds it: one JSON object, indented, with a
-// newline at the end.
-func Encode(e *Entry) ([]byte, error) {
-	raw, err := e.MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("encode entry %s: %w", e.LedgerID, err)
-	}
-	var buf bytes.Buffer
-	buf.Grow(len(raw) + len(raw)/4)
-	if err := json.Indent(&buf, raw, "", "  "); err != nil {
-		return nil, fmt.Errorf("encode entry %s: %w", e.LedgerID, err)
-	}
-	buf.WriteByte('\n')
-	return buf.Bytes(), nil
-}
-
 // Decode reads an entry. The error wraps ErrDamaged and says what is wrong.
 func Decode(raw []byte) (*Entry, error) {
 	e := new(Entry)

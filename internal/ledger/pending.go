@@ -56,7 +56,7 @@ func (s *Store) Record(id string, f Fact, wait time.Duration) (deferred bool, er
 
 // leave puts a fact where the next writer finds it.
 func (s *Store) leave(id string, f Fact, order int64) error {
-	raw, err := encode(f)
+	raw, err := json.Marshal(f)
 	if err != nil {
 		return wrap("leave a fact for session", id, err)
 	}

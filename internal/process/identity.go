@@ -1,7 +1,6 @@
 package process
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -9,6 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"agentwrap/internal/statefile"
 )
 
 // Identity is one process of one boot, immune to pid reuse.
@@ -61,32 +64,23 @@ func Of(pid int) (Identity, error) {
 
 // BootID is the kernel's random id of this boot.
 func BootID() (string, error) {
-	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	raw, err := statefile.Read("/proc/sys/kernel/random/boot_id", procLimit)
 	if err != nil {
 		return "", fmt.Errorf("read the boot id: %w", err)
 	}
 	return strings.TrimSpace(string(raw)), nil
 }
 
-// BootTime is when this boot began, from btime of /proc/stat, to the second.
-// It moves when the clock is stepped, as every start time derived from it does.
-func BootTime() (time.Time, error) {
-	raw, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read the boot time: %w", err)
-	}
-	_, after, ok := bytes.Cut(raw, []byte("\nbtime "))
-	line, _, _ := bytes.Cut(after, []byte("\n"))
-	sec, err := strconv.ParseInt(string(line), 10, 64)
-	if !ok || err != nil {
-		return time.Time{}, fmt.Errorf("read the boot time: no btime in /proc/stat")
-	}
-	return time.Unix(sec, 0).UTC(), nil
-}
-
-// StartTime is the birth of a process in UTC: boot time and start ticks.
-func StartTime(boot time.Time, startTicks uint64) time.Time {
-	return boot.Add(time.Duration(startTicks) * (time.Second / TicksPerSecond))
+// StartTime is the birth of a process of this boot in UTC: what /proc/stat's
+// btime and its start ticks give, from the clocks that the kernel takes btime
+// from, since reading /proc/stat costs a line for every cpu and interrupt. It
+// moves when the clock is stepped, as btime does.
+func StartTime(startTicks uint64) time.Time {
+	var sinceBoot unix.Timespec
+	// CLOCK_BOOTTIME has no way to fail on a kernel that has start ticks in it.
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &sinceBoot)
+	age := time.Duration(sinceBoot.Nano()) - time.Duration(startTicks)*(time.Second/TicksPerSecond)
+	return time.Now().UTC().Add(-age)
 }
 
 // MaxDepth bounds a walk up the ancestors.

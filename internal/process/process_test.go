@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -81,17 +83,21 @@ func TestAZombieIsNotAlive(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-func TestStartTimeIsTheRealBirth(t *testing.T) {
-	boot, err := BootTime()
+func TestStartTimeIsBtimeAndTicks(t *testing.T) {
+	raw, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := Self()
+	_, after, _ := strings.Cut(string(raw), "\nbtime ")
+	btime, err := strconv.ParseInt(strings.Fields(after)[0], 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if age := time.Since(StartTime(boot, self.StartTicks)); age < -2*time.Second || age > time.Hour {
-		t.Errorf("this test process is %v old", age)
+	const ticks = 12345
+	want := time.Unix(btime, 0).Add(ticks * time.Second / TicksPerSecond)
+	// btime is cut to the second.
+	if off := StartTime(ticks).Sub(want); off < -20*time.Millisecond || off > 1020*time.Millisecond {
+		t.Errorf("%v from what btime gives", off)
 	}
 }
 

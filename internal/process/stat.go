@@ -14,6 +14,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"agentwrap/internal/statefile"
 )
 
 // TicksPerSecond is the unit of start ticks and cpu ticks: USER_HZ, which the
@@ -116,8 +118,12 @@ func SplitNul(raw []byte) []string {
 	return list
 }
 
+// procLimit bounds what is read of one file of /proc, in bytes: an environment
+// and an argument list may each be as large as the kernel takes.
+const procLimit = 16 << 20
+
 func readProc(pid int, name string) ([]byte, error) {
-	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + name)
+	raw, err := statefile.Read("/proc/"+strconv.Itoa(pid)+"/"+name, procLimit)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
 		return nil, fmt.Errorf("pid %d: %w", pid, ErrGone)
 	}

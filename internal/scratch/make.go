@@ -50,6 +50,22 @@ func Make(root, session string) (string, error) {
 	return dir, nil
 }
 
+// MakeNew is Make for a session whose name nobody had before, as a launch's: it
+// gets there in half the steps, and by Make's where it finds the name taken.
+func MakeNew(root, session string) (string, error) {
+	if len(session) > sessionLimit || statefile.MakeDir(root) != nil {
+		return Make(root, session)
+	}
+	dir := filepath.Join(root, Name(session))
+	if unix.Mkdir(dir, 0o700) != nil || unix.Chmod(dir, 0o700) != nil {
+		return Make(root, session)
+	}
+	if err := statefile.Fresh(filepath.Join(dir, sessionFile), []byte(session)); err != nil {
+		return "", fmt.Errorf("make scratch for session %s: %w", session, err)
+	}
+	return dir, nil
+}
+
 // claim makes dir, or takes the one that is there, and tells whether it is the
 // session's own by what its .session says.
 func claim(dir, session string) (mine bool, err error) {
@@ -59,7 +75,7 @@ func claim(dir, session string) (mine bool, err error) {
 	marker := filepath.Join(dir, sessionFile)
 	owner, err := readOwner(marker)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = statefile.Create(marker, []byte(session), statefile.Soon); err == nil {
+		if err = statefile.Create(marker, []byte(session), statefile.Lazy); err == nil {
 			return true, nil
 		}
 		if errors.Is(err, fs.ErrExist) {

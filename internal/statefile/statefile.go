@@ -23,9 +23,11 @@ import (
 type Durability int
 
 const (
+	// Lazy leaves the write-back to the kernel, for what can be made again.
+	Lazy Durability = iota
 	// Soon starts the write-back and returns: the bytes are on disk within the
 	// file system's commit interval.
-	Soon Durability = iota
+	Soon
 	// Synced returns after fsync of the file and of its folder.
 	Synced
 )
@@ -43,6 +45,23 @@ func Write(path string, data []byte, d Durability) error {
 // is fs.ErrExist when there is one already.
 func Create(path string, data []byte, d Durability) error {
 	return write(path, data, d, unix.Renameat2, unix.RENAME_NOREPLACE)
+}
+
+// Fresh writes a new file in its place, without a rename: for a folder that the
+// caller has just made, in which nobody reads yet.
+func Fresh(path string, data []byte) error {
+	if err := failing("open", path); err != nil {
+		return err
+	}
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	err = fill(fd, path, data, Lazy)
+	if cerr := unix.Close(fd); err == nil && cerr != nil {
+		err = &os.PathError{Op: "close", Path: path, Err: cerr}
+	}
+	return err
 }
 
 type renamer func(olddir int, oldpath string, newdir int, newpath string, flags uint) error
@@ -108,11 +127,13 @@ func fill(fd int, name string, data []byte, d Durability) error {
 		}
 		rest = rest[n:]
 	}
-	if d == Synced {
+	switch d {
+	case Synced:
 		return fsync(fd, name)
+	case Soon:
+		// A hint only: file systems without it lose nothing but time.
+		_ = unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE)
 	}
-	// A hint only: file systems without it lose nothing but time.
-	_ = unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE)
 	return nil
 }
 
