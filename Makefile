@@ -3,14 +3,16 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+
 # The shim notes what it was started with before the Go runtime changes it: internal/become.
-BUILD := CGO_ENABLED=0 go build -trimpath -ldflags='agentwrap/cmd/agentwrap=-E=agentwrap_start'
+BUILD := CGO_ENABLED=0 go build -trimpath \
+	-ldflags='agentwrap/cmd/agentwrap=-E=agentwrap_start -X main.version=$(VERSION)' \
+	-ldflags='agentwrap/cmd/agent-sessions=-X main.version=$(VERSION)'
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
-# The tests on real CLIs have a target of their own.
-PACKAGES := $$(go list ./... | grep -v '^agentwrap/test/real')
 SCRIPTS := $$(find . -name '*.sh' -not -path './.git/*') .ci/run
 FUZZTIME := 20s
 
@@ -20,18 +22,18 @@ all: ## build both programs into bin/
 	$(BUILD) -o bin/ ./cmd/...
 
 test: ## every test but those on the real CLIs
-	go test -timeout 15m $(PACKAGES)
+	go test -timeout 15m ./...
 
 race: ## the same under the race detector
-	go test -race -timeout 30m $(PACKAGES)
+	GORACE=atexit_sleep_ms=0 go test -race -timeout 30m ./...
 
 test-real: ## the tests on the real CLIs, pinned, against a model server on loopback
-	go test -timeout 20m ./test/real/...
+	go test -tags real -timeout 30m ./test/real/...
 
 lint: ## gofmt, vet, staticcheck, govulncheck, shellcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt -w is due: $$unformatted" >&2; exit 1; }
-	go vet ./...
-	go run $(STATICCHECK) ./...
+	go vet -tags real ./...
+	go run $(STATICCHECK) -tags real ./...
 	tools/vulncheck.sh $(GOVULNCHECK) ./...
 	shellcheck $(SCRIPTS)
 
@@ -39,7 +41,7 @@ bench: all ## what it costs, beside a limit or a peer, in one run each
 	@for script in bench/*.sh; do echo "== $$script"; "$$script"; done
 
 fuzz: ## every fuzz target for FUZZTIME
-	@for package in $(PACKAGES); do \
+	@for package in $$(go list ./...); do \
 		for target in $$(go test -list '^Fuzz' "$$package" | grep '^Fuzz' || true); do \
 			echo "== $$package $$target"; \
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package"; \

@@ -102,3 +102,29 @@ func Ancestors(pid int) iter.Seq[Stat] {
 		}
 	}
 }
+
+// All are the stats of all processes now. One that ends meanwhile is left out.
+func All() ([]Stat, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	var all []Stat
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if st, err := ReadStat(pid); err == nil {
+			all = append(all, st)
+		} else if !errors.Is(err, ErrGone) {
+			return nil, err
+		}
+	}
+	return all, nil
+}

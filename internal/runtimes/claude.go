@@ -10,6 +10,7 @@ func claude() Profile {
 		Services: []string{"agents", "auth", "auto-mode", "daemon", "doctor", "gateway", "import", "install", "logs", "mcp", "plugin", "plugins",
 			"purge", "respawn", "rm", "setup-token", "stop", "kill", "ultrareview", "update", "upgrade", "remote-control", "migrate-installer",
 			"bg-pty-host", "bg-spare"},
+		Daemons:       []string{"daemon", "bg-pty-host", "bg-spare"},
 		Headless:      claudeHeadless,
 		ResumeID:      claudeResumeID,
 		ConfigHomeVar: "CLAUDE_CONFIG_DIR",

@@ -8,6 +8,7 @@ func codex() Profile {
 		Name: "codex",
 		Services: []string{"login", "logout", "mcp", "mcp-server", "plugin", "app-server", "remote-control", "completion", "update", "doctor", "sandbox", "debug",
 			"apply", "a", "queue", "archive", "unarchive", "delete", "migrate-rollouts", "migrate-nfs-db", "cloud", "exec-server", "features", "help"},
+		Daemons: []string{"app-server"},
 		Headless: func(args []string) bool {
 			return slices.Contains([]string{"exec", "e", "review"}, firstWord(args, codexValueFlags))
 		},

@@ -6,6 +6,7 @@ func opencode() Profile {
 		Name: "opencode",
 		Services: []string{"completion", "acp", "mcp", "debug", "providers", "auth", "agent", "upgrade", "uninstall", "serve", "web", "attach", "models", "stats",
 			"export", "import", "github", "session", "plugin", "plug", "db"},
+		Daemons:  []string{"serve", "web"},
 		Headless: opencodeHeadless,
 		ResumeID: func(args []string) string { return flagValue(args, "-s", "--session") },
 	}
@@ -15,6 +16,7 @@ func kilo() Profile {
 	p := opencode()
 	p.Name = "kilo"
 	p.Services = append(p.Services, "daemon", "remote")
+	p.Daemons = append(p.Daemons, "daemon", "remote")
 	return p
 }
 

@@ -26,6 +26,9 @@ type Profile struct {
 	Name string
 	// Services are first words that are maintenance, not sessions.
 	Services []string
+	// Daemons are first words that run a daemon which several sessions may
+	// share: it is never ended with one of them.
+	Daemons []string
 	// ServiceFlags are first flags that are not sessions, each to the letter or,
 	// ending in *, as a prefix.
 	ServiceFlags []string
@@ -61,6 +64,17 @@ func For(name string) Profile {
 
 // profiles are functions, so that a launch builds the one it needs.
 var profiles = []func() Profile{claude, codex, gemini, opencode, cursorAgent, copilot, qwen, kilo, amp, auggie, continueDev}
+
+// IsKnown tells whether a runtime has a profile of its own.
+func IsKnown(name string) bool {
+	return slices.ContainsFunc(profiles, func(known func() Profile) bool { return known().Name == name })
+}
+
+// IsDaemon tells whether a process with these arguments (without the name) is
+// a daemon that several sessions may share.
+func (p Profile) IsDaemon(args []string) bool {
+	return len(args) > 0 && slices.Contains(p.Daemons, args[0])
+}
 
 // Kind tells what a launch with these arguments (without the name) is.
 func (p Profile) Kind(args []string) Kind {
