@@ -62,6 +62,14 @@ func For(name string) Profile {
 	return Profile{Name: name, Services: commonServices}
 }
 
+// IsAgent tells whether a name is one that agents' processes have, covered or
+// not: that of a CLI with a profile of its own, or one that the public contract
+// of the scratch folders names besides (docs/scratch.md).
+func IsAgent(name string) bool {
+	return slices.Contains([]string{"coder", "microcoder", "devin", "grok", "aider", "goose"}, name) ||
+		slices.ContainsFunc(profiles, func(known func() Profile) bool { return known().Name == name })
+}
+
 // profiles are functions, so that a launch builds the one it needs.
 var profiles = []func() Profile{claude, codex, gemini, opencode, cursorAgent, copilot, qwen, kilo, amp, auggie, continueDev}
 

@@ -6,15 +6,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"agentwrap/internal/process"
 	"agentwrap/internal/statefile"
 )
 
 // sessionFile, in each folder, holds the name of the session it belongs to.
 const sessionFile = ".session"
+
+// processFile, in the folder of a session that is named by a process, holds that
+// process's key: a pid alone is reused.
+const processFile = ".process"
 
 // sessionLimit bounds a session's name, in bytes.
 const sessionLimit = 4096
@@ -28,7 +34,7 @@ func Make(root, session string) (string, error) {
 	if len(session) > sessionLimit {
 		return "", fmt.Errorf("make scratch for session %.40q…: its name has %d bytes, at most %d are kept", session, len(session), sessionLimit)
 	}
-	if err := statefile.MakeDir(root); err != nil {
+	if err := makeRoot(root); err != nil {
 		return "", fmt.Errorf("make scratch root: %w", err)
 	}
 	dir, second := filepath.Join(root, Name(session)), filepath.Join(root, ownName(session))
@@ -53,17 +59,35 @@ func Make(root, session string) (string, error) {
 // MakeNew is Make for a session whose name nobody had before, as a launch's: it
 // gets there in half the steps, and by Make's where it finds the name taken.
 func MakeNew(root, session string) (string, error) {
-	if len(session) > sessionLimit || statefile.MakeDir(root) != nil {
-		return Make(root, session)
-	}
 	dir := filepath.Join(root, Name(session))
-	if unix.Mkdir(dir, 0o700) != nil || unix.Chmod(dir, 0o700) != nil {
+	if len(session) > sessionLimit || unix.Mkdir(dir, 0o700) != nil || unix.Chmod(dir, 0o700) != nil {
 		return Make(root, session)
 	}
 	if err := statefile.Fresh(filepath.Join(dir, sessionFile), []byte(session)); err != nil {
 		return "", fmt.Errorf("make scratch for session %s: %w", session, err)
 	}
 	return dir, nil
+}
+
+// makeRoot makes the root where it is absent. One that is there stays as it is:
+// the user may have named a folder that others share.
+func makeRoot(root string) error {
+	if _, err := os.Stat(root); err == nil {
+		return nil
+	}
+	return statefile.MakeDir(root)
+}
+
+// Keep asserts that the folder which an environment or a row names is there,
+// this user's and private, and makes it where it is absent.
+func Keep(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return fmt.Errorf("keep scratch folder %s: %w", dir, err)
+	}
+	if err := keepPrivate(dir); err != nil {
+		return fmt.Errorf("keep scratch folder: %w", err)
+	}
+	return nil
 }
 
 // claim makes dir, or takes the one that is there, and tells whether it is the
@@ -88,7 +112,8 @@ func claim(dir, session string) (mine bool, err error) {
 // keepPrivate makes dir where it is absent and asserts its mode, following no
 // link and touching nothing of another user's.
 func keepPrivate(dir string) error {
-	if err := unix.Mkdir(dir, 0o700); err != nil && err != unix.EEXIST {
+	err := unix.Mkdir(dir, 0o700)
+	if err != nil && err != unix.EEXIST {
 		return &os.PathError{Op: "mkdir", Path: dir, Err: err}
 	}
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
@@ -126,4 +151,25 @@ func SessionOf(dir string) string {
 		return owner
 	}
 	return filepath.Base(dir)
+}
+
+// Bind says in a folder which process its session is: for one named NAME:PID.
+func Bind(dir string, id process.Identity) error {
+	if err := statefile.Write(filepath.Join(dir, processFile), []byte(id.Key()+"\n"), statefile.Soon); err != nil {
+		return fmt.Errorf("name the process of a scratch folder: %w", err)
+	}
+	return nil
+}
+
+// ProcessOf is the process that Bind named; ok is false where none is, or no
+// whole one.
+func ProcessOf(dir string) (id process.Identity, ok bool) {
+	raw, err := statefile.Read(filepath.Join(dir, processFile), sessionLimit)
+	parts := strings.Split(strings.TrimSpace(string(raw)), ":")
+	if err != nil || len(parts) != 3 {
+		return id, false
+	}
+	pid, err := strconv.Atoi(parts[1])
+	ticks, terr := strconv.ParseUint(parts[2], 10, 64)
+	return process.Identity{BootID: parts[0], PID: pid, StartTicks: ticks}, err == nil && terr == nil && parts[0] != ""
 }

@@ -70,7 +70,7 @@ func TestMakeGivesAPrivateFolderThatNamesItsSession(t *testing.T) {
 		t.Errorf("got %s of session %q", dir, SessionOf(dir))
 	}
 	kept := filepath.Join(dir, "kept")
-	if err := errors.Join(os.WriteFile(kept, nil, 0o644), os.Chmod(dir, 0o755), os.Chmod(root, 0o755)); err != nil {
+	if err := errors.Join(os.WriteFile(kept, nil, 0o644), os.Chmod(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	if again := makeIn(t, root, "codex:4242"); again != dir {
@@ -83,6 +83,39 @@ func TestMakeGivesAPrivateFolderThatNamesItsSession(t *testing.T) {
 		if st, err := os.Stat(path); err != nil || st.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v, want %o", path, st.Mode(), err, want)
 		}
+	}
+}
+
+func TestARootThatIsThereKeepsItsMode(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "shared")
+	if err := errors.Join(os.Mkdir(root, 0o700), os.Chmod(root, 0o777|os.ModeSticky)); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := os.Stat(root)
+	dir := makeIn(t, root, "codex:1")
+	after, _ := os.Stat(root)
+	st, err := os.Stat(dir)
+	if err != nil || st.Mode().Perm() != 0o700 || before.Mode() != after.Mode() {
+		t.Errorf("root %v, then %v; folder %v, %v", before.Mode(), after.Mode(), st.Mode(), err)
+	}
+}
+
+func TestKeepAssertsTheFolderThatTheEnvironmentNames(t *testing.T) {
+	base := t.TempDir()
+	dir := filepath.Join(base, "new", "dir")
+	if err := Keep(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Chmod(dir, 0o755), os.Chmod(base, 0o755), Keep(dir), os.Symlink(dir, base+"/link")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]os.FileMode{dir: 0o700, base: 0o755} {
+		if st, err := os.Stat(path); err != nil || st.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v, want %o", path, st.Mode(), err, want)
+		}
+	}
+	if err := Keep(base + "/link"); err == nil {
+		t.Error("a link was kept")
 	}
 }
 

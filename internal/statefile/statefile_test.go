@@ -47,9 +47,8 @@ func TestCreateNeverReplaces(t *testing.T) {
 }
 
 func TestFilesArePrivateWhateverTheUmask(t *testing.T) {
-	defer unix.Umask(unix.Umask(0o777))
 	path := filepath.Join(t.TempDir(), "f")
-	unix.Umask(0)
+	defer unix.Umask(unix.Umask(0))
 	if err := Write(path, nil, Soon); err != nil {
 		t.Fatal(err)
 	}
