@@ -3,6 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 
+BIN := bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 # The shim notes what it was started with before the Go runtime changes it: internal/become.
@@ -19,7 +20,7 @@ FUZZTIME := 20s
 .PHONY: all test race test-real lint bench fuzz demo clean help
 
 all: ## build both programs into bin/
-	$(BUILD) -o bin/ ./cmd/...
+	$(BUILD) -o $(BIN)/ ./cmd/...
 
 test: ## every test but those on the real CLIs
 	go test -timeout 15m ./...

@@ -1,7 +1,9 @@
 package importrules
 
 import (
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,6 +28,32 @@ func TestTheSourcesFollowTheMap(t *testing.T) {
 	}
 	for _, fault := range faults {
 		t.Error(fault)
+	}
+}
+
+// The list comes from a child that the test cache knows nothing of; it is
+// asked again whenever a source changes, because the test above reads them all.
+func TestTheShimLinksLittle(t *testing.T) {
+	r, err := readRules(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "list", "-deps", "./cmd/agentwrap")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	linked := strings.Fields(string(out))
+	if !slices.Contains(linked, module+"internal/launch") {
+		t.Fatalf("the shim does not link internal/launch: %d packages listed", len(linked))
+	}
+	for _, pkg := range linked {
+		for _, banned := range r.unlinked {
+			if pkg == banned || strings.HasPrefix(pkg, banned+"/") {
+				t.Errorf("cmd/agentwrap links %s", pkg)
+			}
+		}
 	}
 }
 
