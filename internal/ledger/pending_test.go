@@ -76,7 +76,10 @@ func TestAFactIsTakenInOnceWhateverEndsTheWriter(t *testing.T) {
 	for _, op := range []string{"open", "write", "rename", "unlink"} {
 		s := newStore(t)
 		e, release := locked(t, s)
-		deferFact(t, s, e.LedgerID, Fact{At: at(1), End: &End{Reason: Ptr("resume")}, Conversation: says("a", "")})
+		// Taken in twice, the first end would give the last one its reason.
+		deferFact(t, s, e.LedgerID, Fact{At: at(1), End: &End{Reason: Ptr("resume")}})
+		deferFact(t, s, e.LedgerID, Fact{At: at(2), Turn: TurnIts})
+		deferFact(t, s, e.LedgerID, Fact{At: at(3), End: &End{}})
 		release()
 		restore := statefile.Inject(func(got, path string) error {
 			// A deletion that fails is as far as a writer killed before it gets.
@@ -90,15 +93,14 @@ func TestAFactIsTakenInOnceWhateverEndsTheWriter(t *testing.T) {
 		if !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("%s: got %v", op, err)
 		}
-		if n := len(factNames(t, s, e.LedgerID)); n != 1 {
+		if n := len(factNames(t, s, e.LedgerID)); n != 3 {
 			t.Errorf("%s: %d facts left", op, n)
 		}
-		// The process went on: a second end would be a false one.
-		if _, err := s.Record(e.LedgerID, Fact{At: at(1), Begins: true, Conversation: says("b", "")}, time.Second); err != nil {
+		if _, err := s.Record(e.LedgerID, Fact{At: at(3)}, time.Second); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.readFile(e.LedgerID)
-		if err != nil || got.FinishedAt != nil || Value(got.SessionID) != "b" || len(got.SessionIDs) != 2 || len(got.TakenFacts) != 0 {
+		if err != nil || got.FinishedAt == nil || *got.FinishedAt != *at(3) || got.FinishReason != nil || len(got.TakenFacts) != 0 {
 			t.Errorf("%s: %+v, %v", op, got, err)
 		}
 		if n := len(factNames(t, s, e.LedgerID)); n != 0 {
