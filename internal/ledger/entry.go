@@ -64,6 +64,9 @@ type Entry struct {
 	ConfigHome    *string        `json:"configHome"`
 	Flags         []string       `json:"flags"`
 
+	// TurnOrder is the Order of the fact that turn came from: two events of one
+	// second are told apart by it.
+	TurnOrder *uint64 `json:"turnOrder"`
 	// Told are the keys of what the hook has said to the model, each once a
 	// session.
 	Told []string `json:"told"`

@@ -1,14 +1,20 @@
 package ledger
 
-import "slices"
+import (
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // Fact is what one event of a runtime's hook tells about its session
 // (docs/hooks.md, "What an event means"). A field that the event says nothing
-// of is left at its zero value. Facts are applied in the order in which the
-// events came.
+// of is left at its zero value.
 type Fact struct {
 	// At is when the event came; it is the row's heartbeat.
 	At *Stamp `json:"at"`
+	// Order is the event's place among the session's events (EventOrder).
+	Order uint64 `json:"order"`
 	// Process is the session's process, for a row that does not know it yet.
 	Process *ProcessFact `json:"process,omitempty"`
 	// Conversation is the one that the process carries now: its id and, where a
@@ -65,8 +71,9 @@ func Apply(e *Entry, f Fact) (lasting bool) {
 		e.FinishedAt, e.FinishReason, e.EndedBy, lasting = nil, nil, nil, true
 	}
 	lasting = applyConversation(e, f) || lasting
-	if f.Turn != "" {
-		e.Turn, e.TurnAt = Ptr(f.Turn), f.At
+	if f.Turn != "" && f.Order >= Value(e.TurnOrder) {
+		// A prompt does not wait for the hooks of the turn before it.
+		e.Turn, e.TurnAt, e.TurnOrder = Ptr(f.Turn), f.At, Ptr(f.Order)
 	}
 	if p := f.Place; p != nil {
 		e.CWD, e.RepoRoot, e.Project, e.Branch, e.Worktree = Known(p.CWD), p.RepoRoot, p.Project, p.Branch, p.Worktree
@@ -167,4 +174,15 @@ func applyEnd(e *Entry, f Fact) bool {
 		e.EndedBy = f.End.EndedBy
 	}
 	return wasOpen || reason != Value(e.FinishReason) || by != Value(e.EndedBy)
+}
+
+// EventOrder is the place of an event that comes now among all events of a
+// session: CLOCK_BOOTTIME in nanoseconds. No step of the wall clock moves it,
+// and a session never outlives its boot.
+func EventOrder() uint64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
+		return uint64(time.Now().UnixNano())
+	}
+	return uint64(now.Nano())
 }

@@ -107,13 +107,18 @@ func TestApply(t *testing.T) {
 			name:  "a prompt in an earlier conversation whose beginning was not heard",
 			facts: []Fact{{At: at(1), Conversation: says("a", "")}, {At: at(2), Begins: true, Conversation: says("b", "")}, {At: at(3), Turn: TurnIts, Conversation: says("a", "")}},
 			want: Entry{SessionID: Ptr("a"), SessionIDs: []Conversation{carried("b", "", 2), carried("a", "", 1)},
-				Turn: Ptr(TurnIts), TurnAt: at(3), LastHeartbeat: at(3)},
+				Turn: Ptr(TurnIts), TurnAt: at(3), TurnOrder: Ptr[uint64](0), LastHeartbeat: at(3)},
 			lasting: true,
 		},
 		{
 			name:  "whose turn it is",
 			facts: []Fact{{At: at(1), Turn: TurnIts}, {At: at(2), Turn: TurnYours}},
-			want:  Entry{Turn: Ptr(TurnYours), TurnAt: at(2), LastHeartbeat: at(2)},
+			want:  Entry{Turn: Ptr(TurnYours), TurnAt: at(2), TurnOrder: Ptr[uint64](0), LastHeartbeat: at(2)},
+		},
+		{
+			name:  "a prompt does not wait for the turn before it, whose end is written later",
+			facts: []Fact{{At: at(1), Order: 8, Turn: TurnIts}, {At: at(1), Order: 7, Turn: TurnYours}},
+			want:  Entry{Turn: Ptr(TurnIts), TurnAt: at(1), TurnOrder: Ptr[uint64](8), LastHeartbeat: at(1)},
 		},
 		{
 			name:  "where it works now, outside of a repository",
@@ -162,13 +167,13 @@ func TestApply(t *testing.T) {
 		{
 			name:    "a prompt later than the end",
 			facts:   []Fact{{At: at(1), End: unnamed}, {At: at(2), Turn: TurnIts}},
-			want:    Entry{Turn: Ptr(TurnIts), TurnAt: at(2), LastHeartbeat: at(2)},
+			want:    Entry{Turn: Ptr(TurnIts), TurnAt: at(2), TurnOrder: Ptr[uint64](0), LastHeartbeat: at(2)},
 			lasting: true,
 		},
 		{
 			name:  "a prompt that only waited longer than the end",
 			facts: []Fact{{At: at(1), End: unnamed}, {At: at(1), Turn: TurnIts}},
-			want:  Entry{FinishedAt: at(1), Turn: Ptr(TurnIts), TurnAt: at(1), LastHeartbeat: at(1)},
+			want:  Entry{FinishedAt: at(1), Turn: Ptr(TurnIts), TurnAt: at(1), TurnOrder: Ptr[uint64](0), LastHeartbeat: at(1)},
 		},
 		{
 			name:  "a dismissed row stays so",

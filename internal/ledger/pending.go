@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"agentwrap/internal/statefile"
 )
 
@@ -41,7 +39,6 @@ func (s *Store) pendingDir(id string) string { return filepath.Join(s.pendingRoo
 // (deferred); it shows in every Read at once. The error wraps ErrNoSession,
 // ErrDamaged or ErrNewer as Update's does.
 func (s *Store) Record(id string, f Fact, wait time.Duration) (deferred bool, err error) {
-	order := bootNanos()
 	err = s.update(id, wait, func(e *Entry) (statefile.Durability, error) {
 		if Apply(e, f) {
 			return statefile.Synced, nil
@@ -49,20 +46,20 @@ func (s *Store) Record(id string, f Fact, wait time.Duration) (deferred bool, er
 		return statefile.Soon, nil
 	})
 	if errors.Is(err, statefile.ErrLocked) {
-		return true, s.leave(id, f, order)
+		return true, s.leave(id, f)
 	}
 	return false, err
 }
 
 // leave puts a fact where the next writer finds it.
-func (s *Store) leave(id string, f Fact, order int64) error {
+func (s *Store) leave(id string, f Fact) error {
 	raw, err := json.Marshal(f)
 	if err != nil {
 		return wrap("leave a fact for session", id, err)
 	}
-	for try := range int64(100) {
-		path := filepath.Join(s.pendingDir(id), fmt.Sprintf("%020d-%d.json", order+try, os.Getpid()))
-		err = statefile.Create(path, raw, statefile.Synced)
+	for try := range uint64(100) {
+		path := filepath.Join(s.pendingDir(id), fmt.Sprintf("%020d-%d.json", f.Order+try, os.Getpid()))
+		err = statefile.Create(path, raw, f.durability())
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			// Never made, or a writer has just emptied and removed it.
@@ -76,12 +73,13 @@ func (s *Store) leave(id string, f Fact, order int64) error {
 	return wrap("leave a fact for session", id, err)
 }
 
-func bootNanos() int64 {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
-		return time.Now().UnixNano()
+// durability is how far a fact that waits must have got: one that may bind or
+// end a session must not be lost with the machine.
+func (f Fact) durability() statefile.Durability {
+	if f.Process != nil || f.Begins || f.End != nil {
+		return statefile.Synced
 	}
-	return now.Nano()
+	return statefile.Soon
 }
 
 // PendingIDs are the ids of the entries that facts wait for: a reader of many

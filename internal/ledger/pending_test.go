@@ -45,7 +45,7 @@ func TestWhatALockKeepsOutWaitsInOrder(t *testing.T) {
 	e, release := locked(t, s)
 	for i := range 20 {
 		// The wall clock runs backwards here; the order is not its.
-		deferFact(t, s, e.LedgerID, Fact{At: at(40 - i), Begins: true, Conversation: says(fmt.Sprint("c", i), "")})
+		deferFact(t, s, e.LedgerID, Fact{At: at(40 - i), Order: uint64(i), Begins: true, Conversation: says(fmt.Sprint("c", i), "")})
 	}
 	if ids, err := s.PendingIDs(); err != nil || len(ids) != 1 || ids[0] != e.LedgerID {
 		t.Errorf("pending: %v, %v", ids, err)
@@ -77,9 +77,9 @@ func TestAFactIsTakenInOnceWhateverEndsTheWriter(t *testing.T) {
 		s := newStore(t)
 		e, release := locked(t, s)
 		// Taken in twice, the first end would give the last one its reason.
-		deferFact(t, s, e.LedgerID, Fact{At: at(1), End: &End{Reason: Ptr("resume")}})
-		deferFact(t, s, e.LedgerID, Fact{At: at(2), Turn: TurnIts})
-		deferFact(t, s, e.LedgerID, Fact{At: at(3), End: &End{}})
+		deferFact(t, s, e.LedgerID, Fact{At: at(1), Order: 1, End: &End{Reason: Ptr("resume")}})
+		deferFact(t, s, e.LedgerID, Fact{At: at(2), Order: 2, Turn: TurnIts})
+		deferFact(t, s, e.LedgerID, Fact{At: at(3), Order: 3, End: &End{}})
 		release()
 		restore := statefile.Inject(func(got, path string) error {
 			// A deletion that fails is as far as a writer killed before it gets.
