@@ -1,0 +1,4 @@
+// Nothing is a program that does nothing: the floor of every start.
+package main
+
+func main() {}
