@@ -10,6 +10,7 @@ import (
 
 	"agentwrap/internal/process"
 	"agentwrap/internal/runtimes"
+	"agentwrap/internal/statefile"
 )
 
 // Look finds out who the ancestors are. Known tells the session that a process
@@ -60,7 +61,7 @@ func (l Look) start(pid int) (Subject, error) {
 		Cgroup:   func() string { return cgroup(pid) },
 	}
 	s.Ancestors = func(yield func(Ancestor) bool) {
-		for above := range process.Ancestors(pid) {
+		for above := range process.Above(st) {
 			if !yield(l.ancestor(boot, above)) {
 				return
 			}
@@ -110,10 +111,13 @@ func cwd(pid int) string {
 	return dir
 }
 
+// cgroupLimit bounds a process's list of cgroups, in bytes.
+const cgroupLimit = 64 << 10
+
 // cgroup is a process's cgroup path in the unified hierarchy, or systemd's own
 // where there is none.
 func cgroup(pid int) string {
-	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	raw, err := statefile.Read("/proc/"+strconv.Itoa(pid)+"/cgroup", cgroupLimit)
 	if err != nil {
 		return ""
 	}

@@ -90,12 +90,21 @@ const MaxDepth = 64
 // first, up to and with pid 1, each read when it is asked for. It stops where
 // one cannot be read.
 func Ancestors(pid int) iter.Seq[Stat] {
+	st, err := ReadStat(pid)
+	if err != nil {
+		return func(func(Stat) bool) {}
+	}
+	return Above(st)
+}
+
+// Above is Ancestors for a process whose stat was read already.
+func Above(st Stat) iter.Seq[Stat] {
 	return func(yield func(Stat) bool) {
-		st, err := ReadStat(pid)
 		for range MaxDepth {
-			if err != nil || st.PPID <= 0 {
+			if st.PPID <= 0 {
 				return
 			}
+			var err error
 			if st, err = ReadStat(st.PPID); err != nil || !yield(st) {
 				return
 			}
