@@ -9,6 +9,8 @@ func codex() Profile {
 		Services: []string{"login", "logout", "mcp", "mcp-server", "plugin", "app-server", "remote-control", "completion", "update", "doctor", "sandbox", "debug",
 			"apply", "a", "queue", "archive", "unarchive", "delete", "migrate-rollouts", "migrate-nfs-db", "cloud", "exec-server", "features", "help"},
 		Daemons: []string{"app-server"},
+		// A daemon that the first screen starts and all of them share.
+		ServiceFolders: []string{"app-server-daemon/"},
 		Headless: func(args []string) bool {
 			return slices.Contains([]string{"exec", "e", "review"}, firstWord(args, codexValueFlags))
 		},

@@ -32,6 +32,8 @@ type Profile struct {
 	// ServiceFlags are first flags that are not sessions, each to the letter or,
 	// ending in *, as a prefix.
 	ServiceFlags []string
+	// ServiceFolders are folders, ending in /, whose programs are daemons.
+	ServiceFolders []string
 	// Headless tells whether the arguments after the name ask for a run
 	// without a screen. nil: never.
 	Headless func(args []string) bool
@@ -93,6 +95,12 @@ func (p Profile) Kind(args []string) Kind {
 		return Headless
 	}
 	return Interactive
+}
+
+// IsService tells whether a process that runs exe (its program's path, "" where
+// it is not known) with these arguments is no session.
+func (p Profile) IsService(args []string, exe string) bool {
+	return p.Kind(args) == Service || slices.ContainsFunc(p.ServiceFolders, func(dir string) bool { return strings.Contains(exe, "/"+dir) })
 }
 
 func (p Profile) serviceFlag(arg string) bool {

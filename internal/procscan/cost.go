@@ -1,0 +1,98 @@
+package procscan
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/prometheus/procfs"
+
+	"agentwrap/internal/process"
+)
+
+// Cost is what a process and all below it use now.
+type Cost struct {
+	// Memory is the resident memory in bytes; what processes share counts once
+	// in each.
+	Memory int64
+	// CPUTicks are the ticks of cpu time used so far by those that still run.
+	CPUTicks uint64
+	// PIDs are the processes, the root first.
+	PIDs []int
+}
+
+// Costs are the costs of the trees under some processes. It looks at every
+// process once for its parent, and closer only at those in a tree.
+func Costs(roots []int) (map[int]Cost, error) {
+	costs := make(map[int]Cost, len(roots))
+	if len(roots) == 0 {
+		return costs, nil
+	}
+	children, err := childrenOf()
+	if err != nil {
+		return nil, err
+	}
+	page := int64(os.Getpagesize())
+	for _, root := range roots {
+		var c Cost
+		queue := []int{root}
+		for len(queue) > 0 && len(c.PIDs) < maxTree {
+			pid := queue[0]
+			queue = append(queue[1:], children[pid]...)
+			// One that has ended meanwhile costs nothing.
+			if st, err := statOf(pid); err == nil {
+				c.PIDs = append(c.PIDs, pid)
+				c.Memory += int64(st.RSS) * page
+				c.CPUTicks += uint64(st.UTime) + uint64(st.STime)
+			}
+		}
+		costs[root] = c
+	}
+	return costs, nil
+}
+
+// maxTree bounds a tree, in processes.
+const maxTree = 10_000
+
+func statOf(pid int) (procfs.ProcStat, error) {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return procfs.ProcStat{}, err
+	}
+	return p.Stat()
+}
+
+func childrenOf() (map[int][]int, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	children := map[int][]int{}
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if st, err := process.ReadStat(pid); err == nil {
+			children[st.PPID] = append(children[st.PPID], pid)
+		}
+	}
+	return children, nil
+}
+
+// Ticks reads the cpu ticks of processes, by pid. One that is gone or is
+// another process by now is left out.
+func Ticks(ids []process.Identity) map[int]uint64 {
+	ticks := make(map[int]uint64, len(ids))
+	for _, id := range ids {
+		if st, err := process.ReadStat(id.PID); err == nil && st.StartTicks == id.StartTicks {
+			ticks[id.PID] = st.UserTicks + st.SystemTicks
+		}
+	}
+	return ticks
+}
