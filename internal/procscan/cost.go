@@ -1,9 +1,7 @@
 package procscan
 
 import (
-	"fmt"
 	"os"
-	"strconv"
 
 	"github.com/prometheus/procfs"
 
@@ -28,9 +26,13 @@ func Costs(roots []int) (map[int]Cost, error) {
 	if len(roots) == 0 {
 		return costs, nil
 	}
-	children, err := childrenOf()
+	all, err := process.All()
 	if err != nil {
 		return nil, err
+	}
+	children := map[int][]int{}
+	for _, st := range all {
+		children[st.PPID] = append(children[st.PPID], st.PID)
 	}
 	page := int64(os.Getpagesize())
 	for _, root := range roots {
@@ -60,29 +62,6 @@ func statOf(pid int) (procfs.ProcStat, error) {
 		return procfs.ProcStat{}, err
 	}
 	return p.Stat()
-}
-
-func childrenOf() (map[int][]int, error) {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
-	}
-	children := map[int][]int{}
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		if st, err := process.ReadStat(pid); err == nil {
-			children[st.PPID] = append(children[st.PPID], pid)
-		}
-	}
-	return children, nil
 }
 
 // Ticks reads the cpu ticks of processes, by pid. One that is gone or is

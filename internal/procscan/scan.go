@@ -40,8 +40,6 @@ type Process struct {
 // Snapshot are the sessions' processes of one moment, by pid.
 type Snapshot struct {
 	BootID string
-	// BootTime is when this boot began, by the clock of this moment.
-	BootTime time.Time
 	// Taken is when the scan began.
 	Taken     time.Time
 	Processes []Process
@@ -83,9 +81,6 @@ func Take(covered func(name string) bool) (*Snapshot, error) {
 	s := &Snapshot{Taken: time.Now()}
 	var err error
 	if s.BootID, err = process.BootID(); err != nil {
-		return nil, err
-	}
-	if s.BootTime, err = process.BootTime(); err != nil {
 		return nil, err
 	}
 	hits, err := matching(covered)
