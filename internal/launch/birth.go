@@ -18,9 +18,6 @@ import (
 // lockWait is how long a launch waits for an entry's lock.
 const lockWait = 250 * time.Millisecond
 
-// resumedFromVar names the row that a resume continues, for one launch alone.
-const resumedFromVar = "AGENTWRAP_RESUMED_FROM"
-
 // recordBirth writes the session's record, before there is a CLI, and puts its
 // id and its scratch folder into the CLI's environment. Without a ledger that
 // can be written the session goes without a record.
@@ -35,9 +32,7 @@ func (l *launch) recordBirth() {
 	l.entry.LauncherPID = ledger.Ptr(os.Getpid())
 	l.entry.Interactive = ledger.Ptr(l.interactive())
 	l.entry.ClientTTY = ledger.Known(enrol.ClientTTY(0))
-	if from := l.env.get(resumedFromVar); ledger.ValidID(from) {
-		l.entry.ResumedFrom = ledger.Ptr(from)
-	}
+	l.entry.ResumedFrom = l.resumed()
 	// A hosted CLI has another process and another terminal than this one.
 	l.entry.TTY = nil
 	if l.host = l.wantsHost(); !l.host {
@@ -64,6 +59,7 @@ func (l *launch) create() {
 		l.entry.LedgerID = ledger.NewID(l.name, time.Now())
 		l.warn("this session is not recorded: " + err.Error())
 	}
+	l.closeResumed()
 	l.env = l.env.without(resumedFromVar).with("AGENT_LEDGER_ID", l.entry.LedgerID)
 	if dir := ledger.Value(l.entry.Scratch); dir != "" {
 		l.env = l.env.with(scratch.Var, dir)
@@ -161,4 +157,5 @@ func (l *launch) recordNotStarted() {
 	if err != nil {
 		l.warn("this session's record stays open: " + err.Error())
 	}
+	l.reopenResumed()
 }

@@ -233,6 +233,35 @@ func TestAResumeNamesItsConversation(t *testing.T) {
 	}
 }
 
+func TestAResumeClosesTheRowItGoesOnWith(t *testing.T) {
+	w := newWorld(t)
+	w.run("-p")
+	old := w.onlyEntry().LedgerID
+	w.runWith([]string{"AGENTWRAP_RESUMED_FROM=" + old}, "-p")
+	store := ledger.Open(w.at("ledger"))
+	e, err := store.Read(old)
+	if err != nil || e.ResumedBy == nil || e.FinishedAt == nil || *e.FinishReason != "resumed as "+*e.ResumedBy {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	// One that could not start leaves the row as it was.
+	w.run("-p")
+	var second string
+	for _, e := range w.entries() {
+		if e.ResumedFrom == nil && e.LedgerID != old {
+			second = e.LedgerID
+		}
+	}
+	w.path = w.path[:1]
+	w.script("stub/claude", "\x7fELF")
+	w.path = append(w.path, w.at("stub"))
+	if r := w.runWith([]string{"AGENTWRAP_RESUMED_FROM=" + second}, "-p"); r.code != 126 {
+		t.Fatalf("%+v", r)
+	}
+	if e, err := store.Read(second); err != nil || e.ResumedBy != nil || e.FinishedAt != nil {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
 func TestNothingOfOursStopsALaunch(t *testing.T) {
 	for name, breakIt := range map[string]func(w *world){
 		"ledger root is a file":        func(w *world) { w.script("ledger", "x") },

@@ -75,6 +75,8 @@ func (e *Entry) write(o *object) {
 	o.optional("scratch", e.Scratch)
 	o.optional("configHome", e.ConfigHome)
 	o.list("flags", len(e.Flags), e.Flags)
+	o.optional("resumedBy", e.ResumedBy)
+	o.optional("resumeClaim", e.ResumeClaim)
 	o.ticks("turnOrder", e.TurnOrder)
 	o.list("told", len(e.Told), e.Told)
 	o.list("takenFacts", len(e.TakenFacts), e.TakenFacts)

@@ -63,6 +63,10 @@ type Entry struct {
 	Scratch       *string        `json:"scratch"`
 	ConfigHome    *string        `json:"configHome"`
 	Flags         []string       `json:"flags"`
+	// ResumedBy is the session that went on with this one; ResumeClaim is the
+	// processKey of the process that is about to start it.
+	ResumedBy   *string `json:"resumedBy"`
+	ResumeClaim *string `json:"resumeClaim"`
 
 	// TurnOrder is the Order of the fact that turn came from: two events of one
 	// second are told apart by it.

@@ -26,6 +26,20 @@ func (id Identity) Key() string {
 	return id.BootID + ":" + strconv.Itoa(id.PID) + ":" + strconv.FormatUint(id.StartTicks, 10)
 }
 
+// ParseKey is the identity of a processKey.
+func ParseKey(key string) (Identity, error) {
+	boot, rest, _ := strings.Cut(key, ":")
+	pid, ticks, ok := strings.Cut(rest, ":")
+	id := Identity{BootID: boot}
+	var perr, terr error
+	id.PID, perr = strconv.Atoi(pid)
+	id.StartTicks, terr = strconv.ParseUint(ticks, 10, 64)
+	if !ok || boot == "" || perr != nil || terr != nil || id.PID <= 0 {
+		return Identity{}, fmt.Errorf("%.80q is not bootId:pid:startTicks", key)
+	}
+	return id, nil
+}
+
 // Alive tells whether that very process still runs. A zombie does not: it has
 // ended and only waits to be told so. An error means that it could not be told.
 func (id Identity) Alive() (bool, error) {

@@ -52,6 +52,18 @@ func TestIdentityOutlivesNothing(t *testing.T) {
 	}
 }
 
+func TestAKeyComesBackAsTheIdentity(t *testing.T) {
+	id := Identity{"0f0e0d0c-0b0a-4908-8706-050403020100", 12, 345}
+	if got, err := ParseKey(id.Key()); got != id || err != nil {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, bad := range []string{"", "b", "b:1", ":1:2", "b:x:2", "b:1:x", "b:0:1", "b:-1:1"} {
+		if got, err := ParseKey(bad); err == nil {
+			t.Errorf("%q: %+v", bad, got)
+		}
+	}
+}
+
 func TestAZombieIsNotAlive(t *testing.T) {
 	cmd := exec.Command("cat")
 	stdin, err := cmd.StdinPipe()
