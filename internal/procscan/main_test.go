@@ -51,6 +51,11 @@ func play(role string) int {
 			return 1
 		}
 		return 0
+	case "hold":
+		if err := hold(os.Args[1], os.Args[2]); err != nil {
+			fmt.Println(err)
+			return 1
+		}
 	}
 	fmt.Println("ready")
 	_, _ = io.Copy(io.Discard, os.Stdin)
