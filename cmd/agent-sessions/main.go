@@ -5,4 +5,4 @@ package main
 
 import "os"
 
-func main() { os.Exit(run(systemApp(), os.Args[1:])) }
+func main() { os.Exit(call(systemApp(), os.Args)) }

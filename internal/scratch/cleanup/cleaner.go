@@ -18,6 +18,9 @@ import (
 // DefaultRest is how long an ended session's folder must not have changed.
 const DefaultRest = 7 * 24 * time.Hour
 
+// DefaultNotice is the size, in bytes, over which a folder's user is told of it.
+const DefaultNotice = 10 << 30
+
 // Cleaner looks after the scratch folders below one root. Several may be at
 // work at once.
 type Cleaner struct {
