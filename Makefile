@@ -4,23 +4,18 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 
 BIN := bin
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-
-# The shim notes what it was started with before the Go runtime changes it: internal/become.
-BUILD := CGO_ENABLED=0 go build -trimpath \
-	-ldflags='agentwrap/cmd/agentwrap=-E=agentwrap_start -X main.version=$(VERSION)' \
-	-ldflags='agentwrap/cmd/agent-sessions=-X main.version=$(VERSION)'
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
-SCRIPTS := $$(find . -name '*.sh' -not -path './.git/*') .ci/run
+# What install.sh sources is checked with it.
+SCRIPTS := $$(find . -name '*.sh' -not -path './.git/*' -not -path './tools/install/*') .ci/run
 FUZZTIME := 20s
 
 .PHONY: all test race test-real lint bench fuzz demo clean help
 
 all: ## build both programs into bin/
-	$(BUILD) -o $(BIN)/ ./cmd/...
+	tools/build.sh $(BIN)
 
 test: ## every test but those on the real CLIs
 	go test -timeout 15m ./...
@@ -36,7 +31,7 @@ lint: ## gofmt, vet, staticcheck, govulncheck, shellcheck
 	go vet -tags real ./...
 	go run $(STATICCHECK) -tags real ./...
 	tools/vulncheck.sh $(GOVULNCHECK) ./...
-	shellcheck $(SCRIPTS)
+	shellcheck -x $(SCRIPTS)
 
 bench: all ## what it costs, beside a limit or a peer, in one run each
 	@for script in bench/*.sh; do echo "== $$script"; "$$script"; done

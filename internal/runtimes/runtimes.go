@@ -75,10 +75,17 @@ func IsAgent(name string) bool {
 // profiles are functions, so that a launch builds the one it needs.
 var profiles = []func() Profile{claude, codex, gemini, opencode, cursorAgent, copilot, qwen, kilo, amp, auggie, continueDev}
 
-// IsKnown tells whether a runtime has a profile of its own.
-func IsKnown(name string) bool {
-	return slices.ContainsFunc(profiles, func(known func() Profile) bool { return known().Name == name })
+// Names are the runtimes that have a profile of their own.
+func Names() []string {
+	var names []string
+	for _, known := range profiles {
+		names = append(names, known().Name)
+	}
+	return names
 }
+
+// IsKnown tells whether a runtime has a profile of its own.
+func IsKnown(name string) bool { return slices.Contains(Names(), name) }
 
 // IsDaemon tells whether a process with these arguments (without the name) is
 // a daemon that several sessions may share.

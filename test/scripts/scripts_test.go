@@ -74,7 +74,7 @@ func build(t *testing.T) string {
 }
 
 func runScript(t *testing.T, file string) {
-	terminals := &terminals{open: map[string]*cli.Terminal{}}
+	terminals := &terminals{t: t, open: map[string]*cli.Terminal{}}
 	testscript.Run(t, testscript.Params{
 		Files: []string{file},
 		Setup: func(env *testscript.Env) error { return setUp(env, terminals) },
@@ -86,11 +86,31 @@ func runScript(t *testing.T, file string) {
 	})
 }
 
+// goEnv is what a script needs to build this project without a network and
+// without a home.
+func goEnv(t testing.TB) []string {
+	t.Helper()
+	names := []string{"GOROOT", "GOCACHE", "GOMODCACHE", "GOFLAGS"}
+	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
+	if err != nil {
+		t.Fatalf("go env: %v", err)
+	}
+	env := []string{"GOPROXY=off", "GOTELEMETRY=off"}
+	for i, value := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
+		env = append(env, names[i]+"="+value)
+	}
+	return env
+}
+
 // setUp makes the script's machine: a home with a space in its name, shims for
 // the stand-ins before them on PATH, a repository to work in.
 func setUp(env *testscript.Env, terminals *terminals) error {
 	home, shims, work := filepath.Join(env.WorkDir, "a home"), filepath.Join(env.WorkDir, "shims"), filepath.Join(env.WorkDir, "work")
 	standins, built := strings.SplitN(env.Getenv("PATH"), string(filepath.ListSeparator), 2)[0], os.Getenv(builtVar)
+	source, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
 	for _, dir := range []string{home, shims, work, filepath.Join(env.WorkDir, "tmp")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
@@ -104,11 +124,12 @@ func setUp(env *testscript.Env, terminals *terminals) error {
 	env.Vars = []string{
 		"WORK=" + env.WorkDir, "HOME=" + home, "TMPDIR=" + filepath.Join(env.WorkDir, "tmp"), "USER=user", "LANG=C.UTF-8", "TERM=xterm-256color",
 		"PATH=" + strings.Join([]string{shims, built, standins, "/usr/bin", "/bin"}, ":"),
+		"SOURCE=" + source, "STANDINS=" + standins, "BUILT=" + built,
 		"AGENT_SESSIONS_DIR=" + filepath.Join(env.WorkDir, "ledger"), "AGENTWRAP_SHIM_DIR=" + shims, "SHELL=/bin/bash",
 	}
+	env.Vars = append(env.Vars, goEnv(terminals.t)...)
 	env.Cd = work
 	terminals.world = &cli.World{Work: work, Env: env.Vars}
-	terminals.t = env.T().(testing.TB)
 	return repository(work, env.Vars)
 }
 
@@ -136,7 +157,7 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 
 // terminals are the terminals that a script has opened, by name.
 type terminals struct {
-	t     testing.TB
+	t     *testing.T
 	world *cli.World
 	open  map[string]*cli.Terminal
 }
