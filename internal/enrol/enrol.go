@@ -86,12 +86,11 @@ func Birth(s Subject) *ledger.Entry {
 		Account:    ledger.Known(account(s.Env)),
 		ConfigHome: ledger.Known(configHome(profile, s.Env)),
 		Scratch:    ledger.Known(s.Env.Get("OPENAGENTS_SCRATCH")),
+		Flags:      profile.KeptFlags(s.Args),
 	}
 	fillRepository(e, s.CWD)
 	fillLauncher(e, launcher(s))
-	if profile.ResumeID != nil {
-		bindResumed(e, profile.ResumeID(s.Args))
-	}
+	bindResumed(e, profile.ResumeID(s.Args))
 	return e
 }
 

@@ -76,7 +76,7 @@ func TestBirthProvesWhatItSays(t *testing.T) {
 	}
 	const id = "0f0e0d0c-0b0a-4908-8706-050403020100"
 	e := Birth(Subject{
-		Runtime: "claude", Args: []string{"--resume", id}, CWD: repo, Started: time.Date(2026, 8, 7, 11, 0, 1, 5, time.UTC),
+		Runtime: "claude", Args: []string{"--resume", id, "--model", "opus", "a prompt"}, CWD: repo, Started: time.Date(2026, 8, 7, 11, 0, 1, 5, time.UTC),
 		Env:       ReadEnvironment([]string{"HOME=/home/u", "CLAUDE_CONFIG_DIR=/home/u/other", "OPENAGENTS_SCRATCH=/s"}),
 		Identity:  process.Identity{BootID: "boot", PID: 3, StartTicks: 4},
 		Ancestors: slices.Values([]Ancestor(nil)), Cgroup: func() string { return "" },
@@ -90,6 +90,9 @@ func TestBirthProvesWhatItSays(t *testing.T) {
 		"sessionId": id, "configHome": "/home/u/other", "scratch": "/s",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"--model", "opus"}, e.Flags); diff != "" {
 		t.Error(diff)
 	}
 	if *e.Worktree || e.PID != nil || e.TTY != nil || e.LaunchedBy != nil || e.TmuxSocket != nil || e.TranscriptPath != nil {

@@ -61,7 +61,7 @@ func (e *Entry) write(o *object) {
 	o.stamp("rescuedAt", e.RescuedAt)
 	o.optional("rescueRef", e.RescueRef)
 	o.optional("rescueCommit", e.RescueCommit)
-	o.list("rescuedPaths", len(e.RescuedPaths), e.RescuedPaths)
+	o.texts("rescuedPaths", e.RescuedPaths)
 	o.list("rescueSkipped", len(e.RescueSkipped), e.RescueSkipped)
 	o.boolean("interactive", e.Interactive)
 	o.optional("hostSocket", e.HostSocket)
@@ -74,12 +74,12 @@ func (e *Entry) write(o *object) {
 	o.optional("resumedFrom", e.ResumedFrom)
 	o.optional("scratch", e.Scratch)
 	o.optional("configHome", e.ConfigHome)
-	o.list("flags", len(e.Flags), e.Flags)
+	o.texts("flags", e.Flags)
 	o.optional("resumedBy", e.ResumedBy)
 	o.optional("resumeClaim", e.ResumeClaim)
 	o.ticks("turnOrder", e.TurnOrder)
-	o.list("told", len(e.Told), e.Told)
-	o.list("takenFacts", len(e.TakenFacts), e.TakenFacts)
+	o.texts("told", e.Told)
+	o.texts("takenFacts", e.TakenFacts)
 }
 
 // object is a JSON object under way.
@@ -156,8 +156,23 @@ func (o *object) stamp(name string, value *Stamp) {
 	o.text(name, value.String())
 }
 
+// texts writes a list of texts.
+func (o *object) texts(name string, list []string) {
+	if len(list) == 0 {
+		o.raw(name, []byte("[]"))
+		return
+	}
+	o.name(name)
+	between := "[\n    "
+	for _, text := range list {
+		o.buf = gjson.AppendJSONString(append(o.buf, between...), text)
+		between = ",\n    "
+	}
+	o.buf = append(o.buf, "\n  ]"...)
+}
+
 // list writes a list of length n; what is in one is left to encoding/json, as
-// no launch has any.
+// few launches have any.
 func (o *object) list(name string, n int, list any) {
 	if n == 0 {
 		o.raw(name, []byte("[]"))

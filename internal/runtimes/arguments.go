@@ -1,83 +1,157 @@
 package runtimes
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
 
-// hasFlag tells whether one of the flags stands among the arguments, alone or
-// with =value, before a --.
-func hasFlag(args []string, flags ...string) bool {
-	for _, arg := range args {
-		if arg == "--" {
-			return false
-		}
-		name, _, _ := strings.Cut(arg, "=")
-		if slices.Contains(flags, name) {
+// Flag is one of a CLI's flags.
+type Flag struct {
+	// Names are all it has, separated by blanks: "-m --model".
+	Names string
+	Takes Takes
+	// Keep is the form that its values must have to be kept for a resume.
+	Keep Keep
+}
+
+// Takes is what a flag takes of the arguments behind it. A value joined to it
+// (--flag=value, -fvalue) is its value in every case.
+type Takes int
+
+const (
+	Nothing Takes = iota
+	// Value is the next argument, whatever it is.
+	Value
+	// Maybe is the next argument unless that is a flag.
+	Maybe
+	// Many are the next arguments up to a flag.
+	Many
+)
+
+// item is a flag with its values, or a word, of a command line.
+type item struct {
+	// name is the flag as it stands there, or the word.
+	name string
+	// flag is what is known of it; nil for an unknown flag and for a word.
+	flag   *Flag
+	values []string
+	// joined tells that the value stands in the flag's own argument, behind sep.
+	joined bool
+	sep    string
+}
+
+func (i item) isWord() bool { return !strings.HasPrefix(i.name, "-") }
+
+// is tells a flag by one of its names.
+func (i item) is(name string) bool {
+	return i.name == name || i.flag != nil && i.flag.has(name)
+}
+
+func (i item) isAny(names []string) bool { return slices.ContainsFunc(names, i.is) }
+
+// matches is is, but for a name that ends in * and is the beginning of one.
+func (i item) matches(name string) bool {
+	prefix, isPrefix := strings.CutSuffix(name, "*")
+	return i.is(name) || isPrefix && strings.HasPrefix(i.name, prefix)
+}
+
+func (f *Flag) has(name string) bool {
+	if !strings.Contains(f.Names, name) {
+		return false
+	}
+	for own := range strings.FieldsSeq(f.Names) {
+		if own == name {
 			return true
 		}
 	}
 	return false
 }
 
-// flagValue is the value of the first of the flags, as --flag value or
-// --flag=value; "" where it has none.
-func flagValue(args []string, flags ...string) string {
-	for i, arg := range args {
-		if arg == "--" {
-			return ""
-		}
-		name, value, joined := strings.Cut(arg, "=")
-		switch {
-		case !slices.Contains(flags, name):
-		case joined:
-			return value
-		case i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
-			return args[i+1]
-		default:
-			return ""
+func (p *Profile) flag(name string) *Flag {
+	for i := range p.Flags {
+		if p.Flags[i].has(name) {
+			return &p.Flags[i]
 		}
 	}
-	return ""
+	return nil
 }
 
-// firstWord is the first argument that is neither a flag nor the value of one
-// of valueFlags; "" for none.
-func firstWord(args []string, valueFlags []string) string {
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case arg == "--":
-			return ""
-		case slices.Contains(valueFlags, arg):
-			i++
-		case !strings.HasPrefix(arg, "-"):
-			return arg
+// items are the flags and words of a command line, as the CLI reads it, up to
+// a --: what follows that is neither.
+func (p *Profile) items(args []string) iter.Seq[item] {
+	return func(yield func(item) bool) {
+		for len(args) > 0 && args[0] != "--" {
+			arg := args[0]
+			args = args[1:]
+			if !strings.HasPrefix(arg, "-") || arg == "-" {
+				if !yield(item{name: arg}) {
+					return
+				}
+				continue
+			}
+			for _, i := range p.flagsIn(arg) {
+				if !i.joined && i.flag != nil {
+					i.values, args = i.flag.take(args)
+				}
+				if !yield(i) {
+					return
+				}
+			}
 		}
 	}
-	return ""
 }
 
-// isUUID tells whether s has the form 8-4-4-4-12 of hexadecimal digits: the
-// conversation ids of the CLIs. What has another form may be a title to
-// search for, which proves no conversation.
-func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
+// flagsIn are the flags of one argument: one, or short ones together (-cp).
+func (p *Profile) flagsIn(arg string) []item {
+	name, value, joined := strings.Cut(arg, "=")
+	if flag := p.flag(name); flag != nil || strings.HasPrefix(arg, "--") {
+		i := item{name: name, flag: flag, joined: joined}
+		if joined {
+			i.values, i.sep = []string{value}, "="
+		}
+		return []item{i}
 	}
-	for i, c := range []byte(s) {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-		if dash != (c == '-') || !dash && !hex {
-			return false
+	var list []item
+	for at := 1; at < len(arg); at++ {
+		i := item{name: "-" + arg[at:at+1]}
+		if i.flag = p.flag(i.name); i.flag == nil {
+			return []item{{name: arg}}
+		}
+		if rest := arg[at+1:]; rest != "" && i.flag.Takes != Nothing {
+			i.values, i.joined = []string{rest}, true
+			return append(list, i)
+		}
+		list = append(list, i)
+	}
+	return list
+}
+
+// take splits what a flag takes off the arguments behind it.
+func (f *Flag) take(args []string) (values, rest []string) {
+	n := 0
+	switch f.Takes {
+	case Value:
+		n = min(1, len(args))
+	case Maybe:
+		if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+			n = 1
+		}
+	case Many:
+		for n < len(args) && !strings.HasPrefix(args[n], "-") {
+			n++
 		}
 	}
-	return true
+	return args[:n], args[n:]
 }
 
-// uuidOf is the value of one of the flags where it is a conversation's id.
-func uuidOf(args []string, flags ...string) string {
-	if id := flagValue(args, flags...); isUUID(id) {
-		return id
+// words are the words of a command line.
+func (p *Profile) words(args []string) []string {
+	var list []string
+	for i := range p.items(args) {
+		if i.isWord() {
+			list = append(list, i.name)
+		}
 	}
-	return ""
+	return list
 }

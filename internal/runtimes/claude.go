@@ -1,45 +1,87 @@
 package runtimes
 
-import "strings"
-
 // claude is Claude Code. An unknown first word is a prompt to it, so that its
 // own list of services stands in the place of the common one.
-func claude() Profile {
-	return Profile{
-		Name: "claude",
-		Services: []string{"agents", "auth", "auto-mode", "daemon", "doctor", "gateway", "import", "install", "logs", "mcp", "plugin", "plugins",
-			"purge", "respawn", "rm", "setup-token", "stop", "kill", "ultrareview", "update", "upgrade", "remote-control", "migrate-installer",
-			"bg-pty-host", "bg-spare"},
-		Daemons:       []string{"daemon", "bg-pty-host", "bg-spare"},
-		Headless:      claudeHeadless,
-		ResumeID:      claudeResumeID,
-		ConfigHomeVar: "CLAUDE_CONFIG_DIR",
-		ConfigHome:    ".claude",
-		EndHook:       true,
-	}
-}
-
-func claudeHeadless(args []string) bool {
-	if hasFlag(args, "-p", "--print") {
-		return true
-	}
-	for _, arg := range args {
-		if arg == "--" {
-			return false
-		}
-		// Short flags without a value may stand together: -cp.
-		if len(arg) > 2 && arg[0] == '-' && strings.Trim(arg[1:], "cp") == "" {
-			return strings.Contains(arg, "p")
-		}
-	}
-	return false
-}
-
-// claudeResumeID: a fork continues under an id that is not known yet, and a
-// value that is no id is a search.
-func claudeResumeID(args []string) string {
-	if hasFlag(args, "--fork-session") {
-		return ""
-	}
-	return uuidOf(args, "--resume", "-r")
+var claude = Profile{
+	Name: "claude",
+	Flags: []Flag{
+		{"-p --print", Nothing, Never},
+		{"-c --continue", Nothing, Never},
+		{"-r --resume", Maybe, Never},
+		{"--session-id", Value, Never},
+		{"--fork-session", Nothing, Never},
+		{"--bg --background", Nothing, Never},
+		{"-n --name", Value, Never},
+		{"-w --worktree", Maybe, Never},
+		{"--tmux", Nothing, Never},
+		{"--from-pr", Maybe, Never},
+		{"--cloud", Maybe, Never},
+		{"--teleport", Maybe, Never},
+		{"--remote-control", Maybe, Never},
+		{"--remote-control-session-name-prefix", Value, Never},
+		{"--environment", Value, Never},
+		{"--desktop", Nothing, Never},
+		{"-d --debug", Maybe, Never},
+		{"--debug-file", Value, Never},
+		{"--agents", Value, Never},
+		{"--system-prompt", Value, Never},
+		{"--system-prompt-file", Value, Never},
+		{"--append-system-prompt", Value, Never},
+		{"--append-system-prompt-file", Value, Never},
+		{"--system-prompt-snapshot", Value, Word},
+		{"--betas", Many, Word},
+		{"--file", Many, Never},
+		{"--input-format", Value, Never},
+		{"--output-format", Value, Never},
+		{"--json-schema", Value, Never},
+		{"--max-budget-usd", Value, Never},
+		{"--max-turns", Value, Never},
+		{"--no-session-persistence", Nothing, Never},
+		{"--permission-prompts", Value, Never},
+		{"--permission-prompt-tool", Value, Never},
+		{"--plugin-url", Value, Never},
+		{"--prompt-suggestions", Maybe, Word},
+		{"--model", Value, Word},
+		{"--fallback-model", Value, Word},
+		{"--effort", Value, Word},
+		{"--agent", Value, Word},
+		{"--autocompact", Value, Word},
+		{"--permission-mode", Value, Word},
+		{"--dangerously-skip-permissions", Nothing, Word},
+		{"--allow-dangerously-skip-permissions", Nothing, Word},
+		{"--restricted", Nothing, Word},
+		{"--safe-mode", Nothing, Word},
+		{"--bare", Nothing, Word},
+		{"--allowedTools --allowed-tools", Many, Word},
+		{"--disallowedTools --disallowed-tools", Many, Word},
+		{"--tools", Many, Word},
+		{"--disable-slash-commands", Nothing, Word},
+		{"--setting-sources", Value, Word},
+		{"--settings", Value, Path},
+		{"--strict-mcp-config", Nothing, Word},
+		{"--mcp-config", Many, Path},
+		{"--plugin-dir", Value, Path},
+		{"--add-dir", Many, Path},
+		{"--ide", Nothing, Word},
+		{"--chrome", Nothing, Word},
+		{"--no-chrome", Nothing, Word},
+		{"--brief", Nothing, Word},
+		{"--verbose", Nothing, Word},
+		{"--ax-screen-reader", Nothing, Word},
+		{"--exclude-dynamic-system-prompt-sections", Nothing, Word},
+	},
+	Services: []string{"agents", "attach", "auth", "auto-mode", "daemon", "doctor", "gateway", "import", "install", "logs", "mcp", "plugin", "plugins",
+		"purge", "respawn", "rm", "setup-token", "stop", "kill", "ultrareview", "update", "upgrade", "remote-control", "migrate-installer",
+		"bg-pty-host", "bg-spare"},
+	Daemons: []string{"daemon", "bg-pty-host", "bg-spare"},
+	// It hands its work to the daemon and ends.
+	ServiceFlags:  []string{"--bg"},
+	HeadlessFlags: []string{"--print"},
+	IDFlags:       []string{"--resume"},
+	NewIDFlags:    []string{"--session-id"},
+	ForkFlags:     []string{"--fork-session"},
+	ResumeArgs:    []string{"{flags}", "--resume", "{id}"},
+	ConfigHomeVar: "CLAUDE_CONFIG_DIR",
+	ConfigHome:    ".claude",
+	EndHook:       true,
 }

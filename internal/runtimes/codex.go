@@ -1,35 +1,48 @@
 package runtimes
 
-import "slices"
-
-// codex is OpenAI's Codex CLI.
-func codex() Profile {
-	return Profile{
-		Name: "codex",
-		Services: []string{"login", "logout", "mcp", "mcp-server", "plugin", "app-server", "remote-control", "completion", "update", "doctor", "sandbox", "debug",
-			"apply", "a", "queue", "archive", "unarchive", "delete", "migrate-rollouts", "migrate-nfs-db", "cloud", "exec-server", "features", "help"},
-		Daemons: []string{"app-server"},
-		// A daemon that the first screen starts and all of them share.
-		ServiceFolders: []string{"app-server-daemon/"},
-		Headless: func(args []string) bool {
-			return slices.Contains([]string{"exec", "e", "review"}, firstWord(args, codexValueFlags))
-		},
-		ResumeID:      codexResumeID,
-		ConfigHomeVar: "CODEX_HOME",
-		ConfigHome:    ".codex",
-	}
-}
-
-var codexValueFlags = []string{"-c", "--config", "-m", "--model", "-p", "--profile", "-s", "--sandbox", "-a", "--ask-for-approval", "-C", "--cd",
-	"-i", "--image", "--add-dir", "--enable", "--disable", "--local-provider", "--remote"}
-
-func codexResumeID(args []string) string {
-	at := slices.Index(args, "resume")
-	if at < 0 || firstWord(args, codexValueFlags) != "resume" {
-		return ""
-	}
-	if id := firstWord(args[at+1:], codexValueFlags); isUUID(id) {
-		return id
-	}
-	return ""
+// codex is OpenAI's Codex CLI. Its screens share one daemon, which the first of
+// them starts.
+var codex = Profile{
+	Name: "codex",
+	Flags: []Flag{
+		{"-c --config", Value, Never},
+		{"-i --image", Many, Never},
+		{"-o --output-last-message", Value, Never},
+		{"--output-schema", Value, Never},
+		{"--color", Value, Never},
+		{"--json", Nothing, Never},
+		{"--remote", Value, Never},
+		{"--remote-auth-token-env", Value, Never},
+		{"--worktree", Nothing, Never},
+		{"--last", Nothing, Never},
+		{"--all", Nothing, Never},
+		{"-m --model", Value, Word},
+		{"-p --profile", Value, Word},
+		{"-s --sandbox", Value, Word},
+		{"-a --ask-for-approval", Value, Word},
+		{"--approve-for-me", Nothing, Word},
+		{"--full-auto", Nothing, Never},
+		{"--dangerously-bypass-approvals-and-sandbox --yolo", Nothing, Word},
+		{"--dangerously-bypass-hook-trust", Nothing, Word},
+		{"-C --cd", Value, Path},
+		{"--add-dir", Value, Path},
+		{"--enable", Value, Word},
+		{"--disable", Value, Word},
+		{"--oss", Nothing, Word},
+		{"--local-provider", Value, Word},
+		{"--strict-config", Nothing, Word},
+		{"--search", Nothing, Word},
+		{"--no-alt-screen", Nothing, Word},
+		{"--no-daemon", Nothing, Word},
+	},
+	Services: []string{"login", "logout", "mcp", "mcp-server", "plugin", "app-server", "remote-control", "completion", "update", "doctor", "sandbox", "debug",
+		"apply", "a", "queue", "archive", "unarchive", "delete", "migrate-rollouts", "migrate-nfs-db", "cloud", "exec-server", "features", "help"},
+	Daemons:        []string{"app-server"},
+	ServiceFolders: []string{"app-server-daemon/"},
+	HeadlessWords:  []string{"exec", "e", "review"},
+	IDWords:        []string{"resume", "exec resume", "e resume"},
+	ResumeArgs:     []string{"resume", "{flags}", "{id}"},
+	ResumeInPlace:  true,
+	ConfigHomeVar:  "CODEX_HOME",
+	ConfigHome:     ".codex",
 }

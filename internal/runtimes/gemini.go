@@ -1,31 +1,40 @@
 package runtimes
 
 // gemini is Google's Gemini CLI.
-func gemini() Profile {
-	return Profile{
-		Name:         "gemini",
-		Services:     []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
-		ServiceFlags: []string{"--acp", "--experimental-acp", "--list-*", "--delete-session"},
-		Headless:     func(args []string) bool { return hasFlag(args, "-p", "--prompt") },
-		ResumeID:     func(args []string) string { return uuidOf(args, "--resume", "-r", "--session-id") },
-		ConfigHome:   ".gemini",
-	}
+var gemini = Profile{
+	Name: "gemini",
+	Flags: []Flag{
+		{"-p --prompt", Value, Never},
+		{"-i --prompt-interactive", Value, Never},
+		{"-w --worktree", Maybe, Never},
+		{"-r --resume", Maybe, Never},
+		{"--session-id", Value, Never},
+		{"--session-file", Value, Never},
+		{"-l --list-extensions", Nothing, Never},
+		{"--delete-session", Maybe, Never},
+		{"-o --output-format", Value, Never},
+		{"--raw-output", Nothing, Never},
+		{"--accept-raw-output-risk", Nothing, Never},
+		{"-d --debug", Nothing, Word},
+		{"-m --model", Value, Word},
+		{"-s --sandbox", Nothing, Word},
+		{"-y --yolo", Nothing, Word},
+		{"--skip-trust", Nothing, Word},
+		{"--approval-mode", Value, Word},
+		{"--policy", Value, Path},
+		{"--admin-policy", Value, Path},
+		{"--allowed-mcp-server-names", Value, Word},
+		{"--allowed-tools", Value, Word},
+		{"-e --extensions", Value, Word},
+		{"--include-directories", Value, Path},
+		{"--screen-reader", Nothing, Word},
+	},
+	Services:      []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
+	ServiceFlags:  []string{"--acp", "--experimental-acp", "--list-*", "-l", "--delete-session"},
+	HeadlessFlags: []string{"--prompt"},
+	IDFlags:       []string{"--resume"},
+	NewIDFlags:    []string{"--session-id"},
+	ResumeArgs:    []string{"{flags}", "--resume", "{id}"},
+	ResumeInPlace: true,
+	ConfigHome:    ".gemini",
 }
-
-// qwen is Qwen Code, a fork of gemini in which a bare prompt runs and ends.
-func qwen() Profile {
-	return Profile{
-		Name:         "qwen",
-		Services:     []string{"mcp", "extensions", "auth", "hooks", "channel", "review"},
-		ServiceFlags: []string{"--acp", "--experimental-acp", "--list-*", "--delete-session"},
-		Headless: func(args []string) bool {
-			return hasFlag(args, "-p", "--prompt") || firstWord(args, qwenValueFlags) != "" && !hasFlag(args, "-i", "--prompt-interactive")
-		},
-		ResumeID:   func(args []string) string { return uuidOf(args, "--resume", "-r", "--session-id") },
-		ConfigHome: ".qwen",
-	}
-}
-
-var qwenValueFlags = []string{"-m", "--model", "-p", "--prompt", "-i", "--prompt-interactive", "--approval-mode", "-e", "--extensions", "--include-directories",
-	"--add-dir", "--resume", "-r", "--session-id", "--system-prompt", "--append-system-prompt", "--allowed-tools", "--core-tools", "--exclude-tools",
-	"--allowed-mcp-server-names", "--auth-type", "--openai-api-key", "--openai-base-url", "-o", "--output-format", "--input-format"}

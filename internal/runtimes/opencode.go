@@ -1,25 +1,49 @@
 package runtimes
 
-// opencode is opencode; kilo is its fork.
-func opencode() Profile {
-	return Profile{
-		Name: "opencode",
-		Services: []string{"completion", "acp", "mcp", "debug", "providers", "auth", "agent", "upgrade", "uninstall", "serve", "web", "attach", "models", "stats",
-			"export", "import", "github", "session", "plugin", "plug", "db"},
-		Daemons:  []string{"serve", "web"},
-		Headless: opencodeHeadless,
-		ResumeID: func(args []string) string { return flagValue(args, "-s", "--session") },
-	}
+// opencode is opencode. All its sessions share one store.
+var opencode = Profile{
+	Name:  "opencode",
+	Flags: opencodeFlags,
+	Services: []string{"completion", "acp", "mcp", "debug", "providers", "auth", "agent", "upgrade", "uninstall", "serve", "web", "attach", "models", "stats",
+		"export", "import", "github", "session", "plugin", "plug", "db"},
+	Daemons:       []string{"serve", "web"},
+	HeadlessWords: []string{"run"},
+	ScreenFlags:   []string{"--interactive"},
+	IDFlags:       []string{"--session"},
+	IDForm:        "ses_*",
+	ForkFlags:     []string{"--fork"},
+	ResumeArgs:    []string{"{flags}", "--session", "{id}"},
+	ResumeInPlace: true,
 }
 
-func kilo() Profile {
-	p := opencode()
-	p.Name = "kilo"
-	p.Services = append(p.Services, "daemon", "remote")
-	p.Daemons = append(p.Daemons, "daemon", "remote")
-	return p
-}
-
-func opencodeHeadless(args []string) bool {
-	return len(args) > 0 && args[0] == "run" && !hasFlag(args, "-i", "--interactive")
+var opencodeFlags = []Flag{
+	{"-i --interactive", Nothing, Never},
+	{"-c --continue", Nothing, Never},
+	{"-s --session", Value, Never},
+	{"--fork", Nothing, Never},
+	{"--prompt", Value, Never},
+	{"--command", Value, Never},
+	{"--title", Value, Never},
+	{"--share", Nothing, Never},
+	{"-f --file", Many, Never},
+	{"--format", Value, Never},
+	{"--attach", Value, Never},
+	{"-p --password", Value, Never},
+	{"-u --username", Value, Never},
+	{"--dir", Value, Never},
+	{"--port", Value, Never},
+	{"--hostname", Value, Never},
+	{"--mdns", Nothing, Never},
+	{"--mdns-domain", Value, Never},
+	{"--cors", Many, Never},
+	{"--replay-limit", Value, Never},
+	{"--print-logs", Nothing, Never},
+	{"--log-level", Value, Word},
+	{"--pure", Nothing, Word},
+	{"-m --model", Value, Word},
+	{"--variant", Value, Never},
+	{"--agent", Value, Word},
+	{"--auto", Nothing, Word},
+	{"--mini", Nothing, Word},
+	{"--no-replay", Nothing, Word},
 }
