@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentwrap/internal/statefile"
+	"agentwrap/test/actor"
 	"agentwrap/test/isolate"
 )
 
@@ -42,7 +43,7 @@ func hold(how, path string) error {
 
 func startHolder(t *testing.T, how, path string) (pid int) {
 	t.Helper()
-	return program{argv: []string{"holder", how, path}, env: []string{playVar + "=hold"}}.start(t).Process.Pid
+	return actor.Program{Argv: []string{"holder", how, path}, Role: "hold"}.Start(t).PID()
 }
 
 func TestInsideSeesEveryWayToHoldAFile(t *testing.T) { isolate.TestAsRoot(t, insideSeesEveryHold) }

@@ -135,3 +135,10 @@ func (s *Snapshot) wrapped(byPID map[int]*Process, p *Process) bool {
 	w, ok := byPID[p.PPID]
 	return ok && wraps(w, p) && !s.wrapped(byPID, w)
 }
+
+// RunsOurs tells whether a pid is a program of this project now: a launcher
+// that has not become its CLI yet, or a session's host.
+func RunsOurs(pid int) bool {
+	exe, err := os.Readlink(procPath(pid, "exe"))
+	return err == nil && ours(strings.TrimSuffix(exe, " (deleted)"))
+}

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentwrap/test/actor"
 	"agentwrap/test/isolate"
 )
 
@@ -38,7 +39,7 @@ func announced(t *testing.T) (command string, pid func() int) {
 	if err := unix.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command = "export " + playVar + "=wait; echo $$ > " + fifo + "; exec -a claude " + self(t)
+	command = "export " + actor.RoleVar + "=wait; echo $$ > " + fifo + "; exec -a claude " + actor.Self(t)
 	return command, func() int {
 		raw, err := os.ReadFile(fifo)
 		if err != nil {

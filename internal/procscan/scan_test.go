@@ -12,56 +12,56 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentwrap/internal/process"
+	"agentwrap/test/actor"
 	"agentwrap/test/isolate"
 )
 
 func TestWhatCountsAsASession(t *testing.T) {
 	isolate.Test(t, func(t *testing.T) {
-		shim := named(t, "agentwrap")
+		shim := actor.Named(t, "agentwrap")
 		daemon := filepath.Join(t.TempDir(), "app-server-daemon")
 		if err := os.Mkdir(daemon, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		daemon = filepath.Join(daemon, "codex")
-		if err := os.Link(named(t, "codex"), daemon); err != nil {
+		if err := os.Link(actor.Named(t, "codex"), daemon); err != nil {
 			t.Fatal(err)
 		}
 		bash := "/bin/bash"
 		for _, tc := range []struct {
 			name    string
-			program program
+			program actor.Program
 			want    int
 		}{
-			{"its name as argv[0]", program{argv: []string{"claude"}}, 1},
-			{"its path as argv[0]", program{argv: []string{"/x/y/claude", "fix it"}}, 1},
-			{"the name that packaging gives it", program{argv: []string{"/x/claude.exe"}}, 1},
-			{"a name that is not covered", program{argv: []string{"other"}}, 0},
-			{"a name that only begins like it", program{argv: []string{"claude2"}}, 0},
-			{"a service word", program{argv: []string{"claude", "daemon", "run"}}, 0},
-			{"a maintenance flag", program{argv: []string{"claude", "--version"}}, 0},
-			{"an unknown word is a prompt", program{argv: []string{"claude", "config"}}, 1},
-			{"the shim that relays a hosted session", program{path: shim, argv: []string{"claude"}}, 0},
-			{"a shared daemon by its folder", program{path: daemon, argv: []string{"codex"}}, 0},
-			{"a script behind its interpreter", program{path: bash, argv: []string{"bash", script(t, "codex", "echo ready; cat")}}, 1},
-			{"a wrapper and its program are one", program{path: bash, argv: []string{"bash", script(t, "codex", `(exec -a codex "$SELF"); true`)}}, 1},
-			{"a program with a dot before its name too", program{path: bash, argv: []string{"bash", script(t, "kilo", `(exec -a .kilo "$SELF"); true`)}}, 1},
-			{"what a session runs is another one", program{argv: []string{"claude"}, env: []string{playVar + "=children"}}, 2},
-			{"a common name elsewhere", program{argv: []string{"agent"}}, 0},
+			{"its name as argv[0]", actor.Program{Argv: []string{"claude"}}, 1},
+			{"its path as argv[0]", actor.Program{Argv: []string{"/x/y/claude", "fix it"}}, 1},
+			{"the name that packaging gives it", actor.Program{Argv: []string{"/x/claude.exe"}}, 1},
+			{"a name that is not covered", actor.Program{Argv: []string{"other"}}, 0},
+			{"a name that only begins like it", actor.Program{Argv: []string{"claude2"}}, 0},
+			{"a service word", actor.Program{Argv: []string{"claude", "daemon", "run"}}, 0},
+			{"a maintenance flag", actor.Program{Argv: []string{"claude", "--version"}}, 0},
+			{"an unknown word is a prompt", actor.Program{Argv: []string{"claude", "config"}}, 1},
+			{"the shim that relays a hosted session", actor.Program{Path: shim, Argv: []string{"claude"}}, 0},
+			{"a shared daemon by its folder", actor.Program{Path: daemon, Argv: []string{"codex"}}, 0},
+			{"a script behind its interpreter", actor.Program{Path: bash, Argv: []string{"bash", actor.Script(t, "codex", "echo ready; cat")}}, 1},
+			{"a wrapper and its program are one", actor.Wrapper(t, "codex"), 1},
+			{"a program with a dot before its name too", actor.Program{Path: bash, Argv: []string{"bash", actor.Script(t, "kilo", `(exec -a .kilo "$SELF"); true`)}}, 1},
+			{"what a session runs is another one", actor.Program{Argv: []string{"claude"}, Role: actor.Nest}, 2},
+			{"a common name elsewhere", actor.Program{Argv: []string{"agent"}}, 0},
 		} {
-			s := tc.program.start(t)
+			s := tc.program.Start(t)
 			if got := scan(t).Processes; len(got) != tc.want {
 				t.Errorf("%s: %d sessions, want %d: %+v", tc.name, len(got), tc.want, got)
 			}
-			_ = s.stdin.Close()
-			_ = s.Wait()
+			s.End()
 		}
 	})
 }
 
 func TestAWrapperIsTheSession(t *testing.T) {
 	isolate.Test(t, func(t *testing.T) {
-		s := program{path: "/bin/bash", argv: []string{"bash", script(t, "codex", `(exec -a codex "$SELF"); true`), "exec", "do it"}, env: []string{"AGENT_LEDGER_ID=codex-x"}}.start(t)
-		p, ok := scan(t).Find(s.Process.Pid)
+		s := actor.Wrapper(t, "codex", "exec", "do it").With("AGENT_LEDGER_ID=codex-x").Start(t)
+		p, ok := scan(t).Find(s.PID())
 		if !ok || len(p.Folded) != 1 || p.Args[0] != "exec" || p.LedgerID != "codex-x" || !p.Script {
 			t.Errorf("found %v: %+v", ok, p)
 		}
@@ -82,13 +82,12 @@ func TestTheIdInTheEnvironment(t *testing.T) {
 			"another variable": {[]string{"MY_AGENT_LEDGER_ID=claude-7"}, ""},
 			"a large one":      {[]string{"BIG=" + strings.Repeat("x", 100_000), "AGENT_LEDGER_ID=claude-7"}, "claude-7"},
 		} {
-			s := program{argv: []string{"claude"}, env: tc.env}.start(t)
-			p, ok := scan(t).Find(s.Process.Pid)
+			s := actor.Program{Argv: []string{"claude"}, Env: tc.env}.Start(t)
+			p, ok := scan(t).Find(s.PID())
 			if !ok || p.Unreadable != nil || p.LedgerID != tc.want {
 				t.Errorf("%s: found %v, id %q, %v", name, ok, p.LedgerID, p.Unreadable)
 			}
-			_ = s.stdin.Close()
-			_ = s.Wait()
+			s.End()
 		}
 	})
 }
@@ -99,17 +98,17 @@ func TestAnotherUsersSessionIsUnverifiable(t *testing.T) {
 			isolate.Missing(t, "root, to start another user's process")
 		}
 		nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		bin := named(t, "cli")
-		theirs := program{path: bin, argv: []string{"claude"}, attr: nobody}.start(t)
-		p, ok := scan(t).Find(theirs.Process.Pid)
+		bin := actor.Named(t, "cli")
+		theirs := actor.Program{Path: bin, Argv: []string{"claude"}, Attr: nobody}.Start(t)
+		p, ok := scan(t).Find(theirs.PID())
 		if !ok || p.Unreadable == nil || !strings.Contains(p.Unreadable.Error(), "belongs to user 65534") {
 			t.Errorf("root reads theirs: found %v, %+v", ok, p)
 		}
-		ours := program{argv: []string{"claude"}, env: []string{"AGENT_LEDGER_ID=claude-7"}}.start(t)
+		ours := actor.Program{Argv: []string{"claude"}, Env: []string{"AGENT_LEDGER_ID=claude-7"}}.Start(t)
 		cmd := exec.Command(bin)
-		cmd.Env, cmd.SysProcAttr = []string{playVar + "=scan"}, nobody
+		cmd.Env, cmd.SysProcAttr = []string{actor.RoleVar + "=scan"}, nobody
 		out, err := cmd.CombinedOutput()
-		want := fmt.Sprintf("%d  process %d belongs to user 0", ours.Process.Pid, ours.Process.Pid)
+		want := fmt.Sprintf("%d  process %d belongs to user 0", ours.PID(), ours.PID())
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("they read ours: %s, %v, want %q", out, err, want)
 		}
@@ -128,13 +127,13 @@ func TestAnEnvironmentBehindAUserNamespaceIsUnverifiable(t *testing.T) {
 			isolate.Missing(t, "root, to leave it behind")
 		}
 		nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		bin := named(t, "claude")
-		box := func(inner ...string) program {
-			return program{path: bwrap, attr: nobody, argv: append([]string{"bwrap", "--unshare-user", "--bind", "/", "/", "--dev", "/dev"}, inner...)}
+		bin := actor.Named(t, "claude")
+		box := func(inner ...string) actor.Program {
+			return actor.Program{Path: bwrap, Attr: nobody, Argv: append([]string{"bwrap", "--unshare-user", "--bind", "/", "/", "--dev", "/dev"}, inner...)}
 		}
-		box(bin).start(t)
+		box(bin).Start(t)
 		cmd := exec.Command(bwrap)
-		cmd.Args = box("--setenv", playVar, "scan", bin).argv
+		cmd.Args = box("--setenv", actor.RoleVar, "scan", bin).Argv
 		cmd.SysProcAttr = nobody
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "permission denied") {
@@ -156,7 +155,7 @@ func TestOnlyTheHostsUserNamespaceWillDo(t *testing.T) {
 
 func TestProcessesThatEndDuringTheScan(t *testing.T) {
 	isolate.Test(t, func(t *testing.T) {
-		steady := program{argv: []string{"claude"}}.start(t)
+		steady := actor.Program{Argv: []string{"claude"}}.Start(t)
 		stop, stopped := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(stopped)
@@ -166,7 +165,7 @@ func TestProcessesThatEndDuringTheScan(t *testing.T) {
 					return
 				default:
 				}
-				cmd := exec.Command(self(t))
+				cmd := exec.Command(actor.Self(t))
 				cmd.Args = []string{"codex"}
 				if cmd.Start() == nil {
 					_ = cmd.Process.Signal(unix.SIGKILL)
@@ -176,7 +175,7 @@ func TestProcessesThatEndDuringTheScan(t *testing.T) {
 		}()
 		for range 300 {
 			s := scan(t)
-			if _, ok := s.Find(steady.Process.Pid); !ok {
+			if _, ok := s.Find(steady.PID()); !ok {
 				t.Fatal("the steady session is missing")
 			}
 			for _, p := range s.Processes {
@@ -192,12 +191,12 @@ func TestProcessesThatEndDuringTheScan(t *testing.T) {
 
 func TestAZombieIsNoSession(t *testing.T) {
 	isolate.Test(t, func(t *testing.T) {
-		s := program{argv: []string{"claude"}}.start(t)
+		s := actor.Program{Argv: []string{"claude"}}.Start(t)
 		if err := s.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
 		var info unix.Siginfo
-		if err := unix.Waitid(unix.P_PID, s.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		if err := unix.Waitid(unix.P_PID, s.PID(), &info, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := scan(t).Processes; len(got) != 0 {
@@ -208,19 +207,19 @@ func TestAZombieIsNoSession(t *testing.T) {
 
 func TestCostsOfATree(t *testing.T) {
 	isolate.Test(t, func(t *testing.T) {
-		s := program{argv: []string{"claude"}, env: []string{playVar + "=children"}}.start(t)
-		costs, err := Costs([]int{s.Process.Pid, 1 << 22})
+		s := actor.Program{Argv: []string{"claude"}, Role: actor.Nest}.Start(t)
+		costs, err := Costs([]int{s.PID(), 1 << 22})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := costs[s.Process.Pid]
-		if len(c.PIDs) != 2 || c.PIDs[0] != s.Process.Pid || c.Memory < 1<<20 {
+		c := costs[s.PID()]
+		if len(c.PIDs) != 2 || c.PIDs[0] != s.PID() || c.Memory < 1<<20 {
 			t.Errorf("%+v", c)
 		}
 		if gone := costs[1<<22]; len(gone.PIDs) != 0 || gone.Memory != 0 {
 			t.Errorf("a process that is not there costs %+v", gone)
 		}
-		id, err := process.Of(s.Process.Pid)
+		id, err := process.Of(s.PID())
 		if err != nil {
 			t.Fatal(err)
 		}
