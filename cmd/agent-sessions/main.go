@@ -5,4 +5,10 @@ package main
 
 import "os"
 
-func main() { os.Exit(call(systemApp(), os.Args)) }
+func main() {
+	if isHookCall(os.Args) {
+		answerHook(os.Args[2])
+		return
+	}
+	os.Exit(call(systemApp(), os.Args))
+}

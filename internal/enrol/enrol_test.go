@@ -129,7 +129,7 @@ func TestARemovedDirectoryIsStillNamed(t *testing.T) {
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	if got := cwd(os.Getpid()); got != dir {
+	if got := CWD(os.Getpid()); got != dir {
 		t.Errorf("got %q, want %q", got, dir)
 	}
 	if e := Birth(Subject{Runtime: "claude", CWD: dir, Ancestors: slices.Values([]Ancestor(nil)), Cgroup: func() string { return "" }}); ledger.Value(e.CWD) != dir || e.RepoRoot != nil {

@@ -54,7 +54,7 @@ func (l Look) start(pid int) (Subject, error) {
 		return Subject{}, err
 	}
 	s := Subject{
-		CWD:      cwd(pid),
+		CWD:      CWD(pid),
 		TTY:      process.TTYName(st.TTY),
 		Started:  process.StartTime(st.StartTicks),
 		Identity: process.Identity{BootID: boot, PID: pid, StartTicks: st.StartTicks},
@@ -92,9 +92,9 @@ func (l Look) ancestor(boot string, st process.Stat) Ancestor {
 	return a
 }
 
-// cwd is a process's working directory; for one that has been removed, the
-// path it had.
-func cwd(pid int) string {
+// CWD is a process's working directory; for one that has been removed, the path
+// it had; "" for none that can be told.
+func CWD(pid int) string {
 	link := "/proc/" + strconv.Itoa(pid) + "/cwd"
 	dir, err := os.Readlink(link)
 	if err != nil {
@@ -135,6 +135,17 @@ func cgroup(pid int) string {
 		}
 	}
 	return named
+}
+
+// OnTerminal tells whether a process has a terminal for its input and its output.
+func OnTerminal(pid int) bool {
+	for _, fd := range []string{"0", "1"} {
+		name, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + fd)
+		if err != nil || !strings.HasPrefix(name, "/dev/pts/") && !strings.HasPrefix(name, "/dev/tty") {
+			return false
+		}
+	}
+	return true
 }
 
 // ClientTTY is the path of the terminal on a descriptor, "" for none.

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -95,6 +96,16 @@ func Environ(pid int) ([]string, error) { return readList(pid, "environ") }
 
 // Cmdline reads a process's arguments. A zombie or a kernel thread has none.
 func Cmdline(pid int) ([]string, error) { return readList(pid, "cmdline") }
+
+// Exe is the path of a process's program, as it was when that was removed since;
+// "" where it cannot be read.
+func Exe(pid int) string {
+	path, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(path, " (deleted)")
+}
 
 func readList(pid int, name string) ([]string, error) {
 	raw, err := readProc(pid, name)

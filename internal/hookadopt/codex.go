@@ -1,0 +1,46 @@
+package hookadopt
+
+import (
+	"path/filepath"
+	"strings"
+
+	"agentwrap/internal/ledger"
+)
+
+// codex is OpenAI's Codex CLI. Its SessionStart comes with the first prompt; its
+// SessionEnd comes only when the user leaves.
+var codex = dialect{
+	runtime: "codex",
+	names:   []string{"codex"},
+	meaning: func(p payload) meaning {
+		m := meaning{foreign: p.agent != ""}
+		switch p.event {
+		case "SessionStart":
+			m.begins = true
+		case "UserPromptSubmit":
+			m.turn = ledger.TurnIts
+		case "Stop", "Interrupt", "PermissionRequest":
+			m.turn = ledger.TurnYours
+		case "SessionEnd":
+			m.end = verbatimEnd(p.reason)
+			m.end.EndedBy = ledger.Ptr(ledger.EndedByUser)
+		}
+		return m
+	},
+	transcript: func(p payload, _ place) (string, bool) {
+		// rollout-<time>-<id>.jsonl
+		if strings.HasSuffix(p.transcript, "-"+p.conversation+".jsonl") && strings.HasPrefix(filepath.Base(p.transcript), "rollout-") && isFile(p.transcript) {
+			return p.transcript, true
+		}
+		return "", true
+	},
+	answer: hookSpecificOutput,
+}
+
+// verbatimEnd passes a reason through as it came. other and none state none.
+func verbatimEnd(reason string) *ledger.End {
+	if reason == "other" {
+		reason = ""
+	}
+	return &ledger.End{Reason: ledger.Known(reason)}
+}

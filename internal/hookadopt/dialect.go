@@ -1,0 +1,41 @@
+package hookadopt
+
+import (
+	"agentwrap/internal/ledger"
+)
+
+// dialect is how the hooks of one CLI speak: one file each.
+type dialect struct {
+	// runtime is the name that sessions of this CLI have in the ledger.
+	runtime string
+	// names are the names its processes have.
+	names []string
+	// pidVar and idVar are the variables in which the CLI gives its hooks its
+	// own pid and the conversation's id; "" where it gives none.
+	pidVar, idVar string
+	// meaning is what an event says.
+	meaning func(payload) meaning
+	// transcript finds the file of the event's conversation, "" for none. own is
+	// false where the event names a file that is another agent's.
+	transcript func(p payload, at place) (path string, own bool)
+	// answer is what is printed for what there is to say to the model at the
+	// beginning of a conversation, "" for nothing.
+	answer func(event, said string) []byte
+}
+
+// place is where a session's files are looked for.
+type place struct {
+	configHome string // the CLI's own folder
+	cwd        string // the process's working directory
+}
+
+// meaning is what an event says of its session, beside that it is alive.
+type meaning struct {
+	// foreign tells that the event is not of the session's own conversation.
+	foreign bool
+	begins  bool
+	turn    string
+	end     *ledger.End
+}
+
+var dialects = map[string]*dialect{"claude": &claude, "codex": &codex, "gemini": &gemini, "cursor": &cursor}

@@ -1,0 +1,167 @@
+// Package hookadopt is the journey of one hook call of an agent CLI: it finds
+// the session that called, makes its record where there is none, takes what the
+// event says into the ledger and answers the CLI. `agent-sessions hook` is all
+// of it. Whatever fails here, the CLI goes on (docs/hooks.md).
+package hookadopt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"agentwrap/internal/enrol"
+	"agentwrap/internal/ledger"
+	"agentwrap/internal/runtimes"
+)
+
+// A call takes at most 100 ms of its own time. What it has to say must be known
+// and what it has to write must have its lock by these moments after its
+// beginning; what comes later is not said, and is left for the next writer.
+const (
+	speakUntil = 40 * time.Millisecond
+	lockUntil  = 75 * time.Millisecond
+)
+
+// Call is one call of a hook by a CLI.
+type Call struct {
+	// CLI is the word after `hook`, one of CLIs.
+	CLI     string
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Environ []string // KEY=VALUE
+	Now     func() time.Time
+	// Speakers are asked in order at the beginning of a conversation.
+	Speakers []Speaker
+}
+
+// CLIs are the words that Call.CLI may be.
+func CLIs() []string {
+	var names []string
+	for name := range dialects {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Run carries out a call of one of CLIs. It never fails: what goes wrong stands
+// in the ledger's log.
+func Run(c Call) {
+	h := &hook{Call: c, dialect: *dialects[c.CLI], env: environment(c.Environ), began: c.Now(), order: ledger.EventOrder()}
+	if err := h.run(); err != nil {
+		h.log(err)
+	}
+	if out := h.answer(h.payload.event, strings.Join(h.said, "\n")); len(out) > 0 {
+		_, _ = h.Stdout.Write(append(out, '\n'))
+	}
+}
+
+// hook is one call under way.
+type hook struct {
+	Call
+	dialect
+	env     environment
+	began   time.Time
+	order   uint64
+	store   *ledger.Store
+	payload payload
+	said    []string
+}
+
+func (h *hook) run() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v: %s", r, debug.Stack())
+		}
+	}()
+	root, err := ledger.Root(h.env.get)
+	if err != nil {
+		return err
+	}
+	h.store = ledger.Open(root)
+	var unread error
+	h.payload, unread = readPayload(h.Stdin)
+	return errors.Join(unread, h.adopt())
+}
+
+// adopt finds the session and takes the event into its row.
+func (h *hook) adopt() error {
+	o, err := h.owner(above(os.Getpid()), h.claimed())
+	if errors.Is(err, errShared) {
+		return h.adoptShared()
+	}
+	if err != nil {
+		return err
+	}
+	row, process, err := h.find(o)
+	if err != nil {
+		return err
+	}
+	fact := h.fact(row, enrol.CWD(o.innermost().PID))
+	fact.Process = process
+	created := false
+	if row == nil {
+		if row, created, err = h.enrol(o, fact); err != nil {
+			return err
+		}
+	}
+	return h.finish(row, fact, created)
+}
+
+// adoptShared is adopt for a call by a service of the CLI. Its environment and
+// its ancestors are those of whoever started it and prove nothing.
+func (h *hook) adoptShared() error {
+	row, err := h.byConversation()
+	if err != nil {
+		return err
+	}
+	return h.finish(row, h.fact(row, ""), false)
+}
+
+// fact is what the event says of the session of a row (nil for one that is to be
+// made) whose process works in cwd, "" for not known.
+func (h *hook) fact(row *ledger.Entry, cwd string) ledger.Fact {
+	f := ledger.Fact{At: ledger.At(h.began), Order: h.order}
+	if row != nil && cwd != "" && cwd != ledger.Value(row.CWD) {
+		f.Place = placeOf(cwd)
+	}
+	m := h.meaning(h.payload)
+	path, own := h.transcript(h.payload, place{configHome: h.configHome(), cwd: cwd})
+	if m.foreign || !own {
+		return f
+	}
+	if h.payload.conversation != "" {
+		f.Conversation = &ledger.Conversation{ID: h.payload.conversation, TranscriptPath: ledger.Known(path)}
+	}
+	f.Begins, f.Turn, f.End = m.begins, m.turn, m.end
+	return f
+}
+
+func (h *hook) configHome() string {
+	profile := runtimes.For(h.runtime)
+	if dir := h.env.get(profile.ConfigHomeVar); profile.ConfigHomeVar != "" && dir != "" {
+		return dir
+	}
+	return filepath.Join(h.env.get("HOME"), profile.ConfigHome)
+}
+
+// finish says what there is to say and writes the fact, unless it is written
+// already and nothing was added to it.
+func (h *hook) finish(row *ledger.Entry, f ledger.Fact, written bool) error {
+	if f.Begins {
+		f.Told, h.said = speak(h.Speakers, row, h.began.Add(speakUntil))
+	}
+	if !written || len(f.Told) > 0 {
+		wait := max(0, h.began.Add(lockUntil).Sub(h.Now()))
+		if _, err := h.store.Record(row.LedgerID, f, wait); err != nil {
+			return err
+		}
+	}
+	return nil
+}
