@@ -68,7 +68,7 @@ func (c *Child) Prepare(s Spec, files []File) error {
 // Release lets the child exec and returns when it has, or with an error that wraps ErrNotExeced and, where
 // exec itself failed, its errno; the child has then ended and is for the caller to wait for.
 func (c *Child) Release() error {
-	defer unix.Close(c.control)
+	defer c.Abandon()
 	if err := fdpass.Send(c.control, []byte{goByte}, nil); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotExeced, err)
 	}
@@ -80,9 +80,13 @@ func (c *Child) Release() error {
 	return fmt.Errorf("%w: %s: %w", ErrNotExeced, report[4:], errno)
 }
 
-// Abandon ends a child that was not released; it is for the caller to wait for.
+// Abandon ends a child that was not released; it is for the caller to wait for. After Release it does
+// nothing.
 func (c *Child) Abandon() {
-	unix.Close(c.control)
+	if c.control >= 0 {
+		unix.Close(c.control)
+		c.control = -1
+	}
 }
 
 // socketReader reads from a blocking socket without the runtime's poller.

@@ -5,10 +5,12 @@ import "bytes"
 // Filter makes the mirror's stream out of a program's output and follows its modes. The zero value is
 // ready. It is not for several goroutines at once.
 type Filter struct {
-	Modes   Modes
+	Modes Modes
+	// Asked, where it is set, is called with every query.
+	Asked func(Query)
+
 	scanner scanner
 	drop    bool // the string that goes by in pieces
-	queries int
 }
 
 // Purpose says who reads what Feed returns.
@@ -55,15 +57,12 @@ func (f *Filter) Whole() bool { return f.scanner.whole() }
 // Pending is the unfinished rest that Feed keeps back.
 func (f *Filter) Pending() []byte { return f.scanner.pending() }
 
-// Queries counts the queries seen.
-func (f *Filter) Queries() int { return f.queries }
-
 func (f *Filter) sequence(dst, raw []byte, purpose Purpose) []byte {
 	normal, controls := normalize(raw)
 	f.Modes.sequence(normal)
 	query := isQuery(normal)
-	if query {
-		f.queries++
+	if query && f.Asked != nil {
+		f.Asked(Query(normal))
 	}
 	if query && purpose != Answer || !forMirror(normal, purpose) {
 		return append(dst, controls...)

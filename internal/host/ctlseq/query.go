@@ -2,8 +2,42 @@ package ctlseq
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 )
+
+// Query is a sequence that a terminal answers.
+type Query []byte
+
+// Answer is what a terminal that can do little replies, for a program that would wait for ever: its
+// attributes, that it is well, its size, and a cursor at home. Other queries have no answer, which is one
+// too: programs ask for attributes behind them.
+func (q Query) Answer(rows, columns, xPixels, yPixels int) []byte {
+	if len(q) == 2 { // DECID
+		return []byte("\x1b[?1;2c")
+	}
+	if len(q) < 3 || q[1] != '[' {
+		return nil
+	}
+	c := parseCSI(q)
+	switch n := c.param(0, 0); {
+	case c.final == 'c' && c.prefix == 0:
+		return []byte("\x1b[?1;2c")
+	case c.final == 'c' && c.prefix == '>':
+		return []byte("\x1b[>0;0;0c")
+	case c.final == 'n' && c.prefix == 0 && n == 5:
+		return []byte("\x1b[0n")
+	case c.final == 'n' && c.prefix == 0 && n == 6:
+		return []byte("\x1b[1;1R")
+	case c.final == 'n' && n == 6:
+		return []byte("\x1b[?1;1R")
+	case c.final == 't' && n == 14:
+		return fmt.Appendf(nil, "\x1b[4;%d;%dt", yPixels, xPixels)
+	case c.final == 't' && n == 18:
+		return fmt.Appendf(nil, "\x1b[8;%d;%dt", rows, columns)
+	}
+	return nil
+}
 
 // isQuery tells whether a terminal answers the sequence. seq is normal: see normalize.
 func isQuery(seq []byte) bool {

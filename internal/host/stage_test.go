@@ -1,0 +1,206 @@
+package host
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"agentwrap/internal/ledger"
+	"agentwrap/internal/statefile"
+)
+
+// patience bounds every wait of a test for an event.
+const patience = 20 * time.Second
+
+// stage is a ledger of its own with agentwrap beside it.
+type stage struct {
+	t     *testing.T
+	root  string
+	store *ledger.Store
+	self  string // the test binary
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(root, "agentwrap")); err != nil {
+		t.Fatal(err)
+	}
+	return &stage{t: t, root: root, store: ledger.Open(root), self: self}
+}
+
+// birth writes the entry that launch writes before it hosts.
+func (s *stage) birth() string {
+	s.t.Helper()
+	e := &ledger.Entry{Runtime: "claude", EnrolledBy: ledger.EnrolledByShim, StartedAt: ledger.At(time.Now())}
+	e.LauncherPID = ledger.Ptr(os.Getpid())
+	if err := s.store.Create(e, statefile.Soon); err != nil {
+		s.t.Fatal(err)
+	}
+	return e.LedgerID
+}
+
+func (s *stage) entry(id string) *ledger.Entry {
+	s.t.Helper()
+	e, err := s.store.Read(id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return e
+}
+
+func (s *stage) socket(id string) string { return s.store.SocketPath(id) + holderSuffix }
+
+// screen is a program on a terminal whose other side is the test.
+type screen struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	term *os.File
+	id   string
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	seen    []byte
+	closed  bool
+	read    int // how much of it was expected already
+	done    chan struct{}
+}
+
+// native runs a scenario of the test's CLI directly, hosted through the shim.
+func (s *stage) native(args ...string) *screen {
+	return s.on(nil, "", append([]string{"cli"}, args...)...)
+}
+
+func (s *stage) hosted(args ...string) *screen {
+	id := s.birth()
+	argv := append([]string{"shim", s.root, id, s.self, "cli"}, args...)
+	return s.on(nil, id, argv...)
+}
+
+func (s *stage) attach(id string) *screen { return s.on(nil, id, "attach", s.socket(id), id) }
+
+// on starts the test binary as argv[0] on a terminal of 30 by 90; prepare may change how.
+func (s *stage) on(prepare func(*exec.Cmd), id string, argv ...string) *screen {
+	s.t.Helper()
+	cmd := exec.Command(s.self)
+	cmd.Args = argv
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color")
+	if prepare != nil {
+		prepare(cmd)
+	}
+	term, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 90})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c := &screen{t: s.t, cmd: cmd, term: term, id: id, done: make(chan struct{})}
+	c.changed = sync.NewCond(&c.mu)
+	go c.watch()
+	s.t.Cleanup(func() { s.end(c) })
+	return c
+}
+
+// end ends what a test left: the program on the terminal and the session behind it.
+func (s *stage) end(c *screen) {
+	if c.id != "" {
+		_ = Signal(s.socket(c.id), unix.SIGKILL)
+	}
+	_ = c.cmd.Process.Kill()
+	<-c.done
+	c.term.Close()
+}
+
+func (c *screen) watch() {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := c.term.Read(buf)
+		c.mu.Lock()
+		c.seen = append(c.seen, buf[:n]...)
+		c.closed = err != nil
+		c.changed.Broadcast()
+		c.mu.Unlock()
+		if err != nil {
+			break
+		}
+	}
+	_ = c.cmd.Wait()
+	close(c.done)
+}
+
+// expect waits until the program has written text, behind what was expected before.
+func (c *screen) expect(text string) {
+	c.t.Helper()
+	timer := time.AfterFunc(patience, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.closed = true
+		c.changed.Broadcast()
+	})
+	defer timer.Stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		if i := bytes.Index(c.seen[c.read:], []byte(text)); i >= 0 {
+			c.read += i + len(text)
+			return
+		}
+		if c.closed {
+			c.t.Fatalf("no %q in %q (read before: %q)", text, tail(c.seen[c.read:]), tail(c.seen[:c.read]))
+		}
+		c.changed.Wait()
+	}
+}
+
+func tail(b []byte) []byte { return b[max(0, len(b)-2000):] }
+
+func (c *screen) typed(text string) {
+	c.t.Helper()
+	if _, err := c.term.WriteString(text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// exit waits for the program's end and returns its status.
+func (c *screen) exit() syscall.WaitStatus {
+	c.t.Helper()
+	select {
+	case <-c.done:
+	case <-time.After(patience):
+		c.t.Fatalf("no end; on screen: %q", tail(c.output()))
+	}
+	return c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+}
+
+func (c *screen) output() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return bytes.Clone(c.seen)
+}
+
+// eventually polls a condition that no event tells of.
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !condition(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
+// gone tells whether a holder has left nothing.
+func (s *stage) gone(id string) bool {
+	_, err := Ask(s.socket(id))
+	return errors.Is(err, ErrGone)
+}
