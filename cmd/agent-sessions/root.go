@@ -39,7 +39,14 @@ func newRoot(a *app) rootCommand {
 `)
 	root.Version = version
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newListCommand(a), newHookCommand(a), newCompletionCommand(a), newManCommand(a), newScratchCommand(a))
+	root.AddCommand(
+		newListCommand(a),
+		newShowCommand(a),
+		newScratchCommand(a),
+		newHookCommand(a),
+		newCompletionCommand(a),
+		newManCommand(a),
+	)
 	return rootCommand{root}
 }
 
