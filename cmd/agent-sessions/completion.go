@@ -1,12 +1,9 @@
 package main
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"agentwrap/internal/observe"
+	"agentwrap/internal/ledger"
 	"agentwrap/internal/present"
 )
 
@@ -36,29 +33,22 @@ func newCompletionCommand(a *app) *cobra.Command {
 	})
 }
 
-// completeID completes the first argument by the sessions that live or were
-// lost, each with what tells it from the others.
+// completeID completes the first argument by the ids that there are, each with
+// what tells it from the others.
 func completeID(a *app) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
-			return nil, directive
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		src, err := a.sources()
+		entries, err := listOptions{all: true}.entries(a)
 		if err != nil {
-			return nil, directive
+			return nil, cobra.ShellCompDirectiveError
 		}
-		view, err := observe.All(cmd.Context(), src, observe.Want{Texts: true})
-		if err != nil {
-			return nil, directive
-		}
-		slices.SortStableFunc(view.Sessions, lostFirst)
 		var ids []cobra.Completion
-		for _, s := range view.Sessions {
-			word, _ := stateWord(s)
-			about := strings.TrimSpace(present.Line(word + " " + where(s) + " " + titleOf(s)))
-			ids = append(ids, cobra.CompletionWithDesc(s.Entry.LedgerID, about))
+		for _, e := range entries {
+			about := present.Line(ledger.Value(e.Project)) + " " + present.Ago(ledger.Value(e.StartedAt).Time, a.now())
+			ids = append(ids, cobra.CompletionWithDesc(e.LedgerID, about))
 		}
-		return ids, directive
+		return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }

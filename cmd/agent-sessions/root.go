@@ -39,14 +39,7 @@ func newRoot(a *app) rootCommand {
 `)
 	root.Version = version
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(
-		newListCommand(a),
-		newShowCommand(a),
-		newScratchCommand(a),
-		newHookCommand(a),
-		newCompletionCommand(a),
-		newManCommand(a),
-	)
+	root.AddCommand(newListCommand(a), newHookCommand(a), newCompletionCommand(a), newManCommand(a), newScratchCommand(a), newContextCommand(a))
 	return rootCommand{root}
 }
 

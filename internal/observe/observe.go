@@ -118,7 +118,7 @@ func (src Sources) view(ctx context.Context, loaded ledger.Loaded, want Want) (*
 		return nil, fmt.Errorf("look at the processes: %w", err)
 	}
 	v.locate(src.Now())
-	resumed := v.resumptions()
+	resumed := loaded.ResumedBy()
 	for _, s := range v.Sessions {
 		s.facts.ResumedBy = resumed(s.Entry)
 	}

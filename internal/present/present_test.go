@@ -97,7 +97,6 @@ func table() *Table {
 		Rows: [][]Cell{
 			{{Text: "482913", Raw: "claude-482913"}, {Text: "修复解析器的错误"}, {Text: "512M", Raw: "536870912"}, {Text: "pts/1"}},
 			{{Text: "17"}, {Text: "plain words\there"}, {Text: "1.5G"}, {Text: ""}},
-			{{Text: "9"}, {Text: ""}, {Text: ""}, {Text: "pts/2"}},
 		},
 	}
 }
@@ -115,20 +114,16 @@ func TestTableFitsTheTerminal(t *testing.T) {
 	for width, want := range map[int]string{
 		0: "ID      TITLE              MEM  TTY\n" +
 			"482913  修复解析器的错误  512M  pts/1\n" +
-			"17      plain words here  1.5G\n" +
-			"9                               pts/2\n",
+			"17      plain words here  1.5G\n",
 		33: "ID      TITLE          MEM  TTY\n" +
 			"482913  修复解析器…   512M  pts/1\n" +
-			"17      plain words…  1.5G\n" +
-			"9                           pts/2\n",
+			"17      plain words…  1.5G\n",
 		26: "ID      TITLE          MEM\n" +
 			"482913  修复解析器…   512M\n" +
-			"17      plain words…  1.5G\n" +
-			"9\n",
+			"17      plain words…  1.5G\n",
 		16: "ID      TITLE\n" +
 			"482913  修复解…\n" +
-			"17      plain w…\n" +
-			"9\n",
+			"17      plain w…\n",
 	} {
 		got := written(t, Screen{Terminal: true, Width: width})
 		if got != want {
@@ -143,7 +138,7 @@ func TestTableFitsTheTerminal(t *testing.T) {
 }
 
 func TestTableIsTSVWhereNobodyLooks(t *testing.T) {
-	want := "claude-482913\t修复解析器的错误\t536870912\tpts/1\n17\tplain words here\t1.5G\t\n9\t\t\tpts/2\n"
+	want := "claude-482913\t修复解析器的错误\t536870912\tpts/1\n17\tplain words here\t1.5G\t\n"
 	if got := written(t, Screen{}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -19,6 +19,8 @@ type FileID struct{ Dev, Ino uint64 }
 // something is mounted.
 var ErrMount = errors.New("something is mounted there")
 
+var errLink = errors.New("a symbolic link stands there")
+
 // ErrReplaced is wrapped by the error for a folder that is not the one that was
 // looked at before.
 var ErrReplaced = errors.New("it is not the folder that was looked at")
@@ -52,6 +54,8 @@ func openBeneath(parent *os.File, path string, flags uint64) (int, error) {
 			continue
 		case unix.EXDEV:
 			err = ErrMount
+		case unix.ELOOP:
+			err = errLink
 		}
 		return -1, &os.PathError{Op: "open", Path: filepath.Join(parent.Name(), path), Err: err}
 	}
@@ -207,7 +211,7 @@ func removeDir(parent *os.File, name string, dir *os.File) error {
 }
 
 func removeName(dir *os.File, name string) error {
-	err := unlinkAt(dir, name, 0)
+	err := RemoveFile(dir, name)
 	if !errors.Is(err, unix.EISDIR) {
 		return err
 	}
@@ -248,6 +252,10 @@ func openForRemoval(parent *os.File, name string) (*os.File, error) {
 func RemoveEmptyDir(parent *os.File, name string) error {
 	return unlinkAt(parent, name, unix.AT_REMOVEDIR)
 }
+
+// RemoveFile deletes name in dir, a link itself where it is one; one that is not
+// there is no error, a folder is (EISDIR).
+func RemoveFile(dir *os.File, name string) error { return unlinkAt(dir, name, 0) }
 
 func unlinkAt(dir *os.File, name string, flags int) error {
 	path := filepath.Join(dir.Name(), name)

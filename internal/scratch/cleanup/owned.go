@@ -12,63 +12,35 @@ import (
 	"agentwrap/internal/statefile"
 )
 
-// owned gathers what the open rows of a ledger have. A row is open until it has
-// ended, and a lost one until somebody has resumed or dismissed it. It has the
-// folder that it names; one that names none has its launcher's; and it has what
-// the rows had that it continues.
+// owned gathers what the open rows of a ledger have. A row has the folder that
+// it names; one that names none has its launcher's; and it has what the rows
+// had that it continues.
 func owned(store *ledger.Store) (Owned, error) {
-	rows, err := readAll(store)
+	loaded, err := store.Load(false)
 	if err != nil {
 		return Owned{}, err
 	}
-	resumedBy := map[string]string{}
-	for id, e := range rows {
-		if from := ledger.Value(e.ResumedFrom); from != "" {
-			resumedBy[from] = id
-		}
+	if len(loaded.Damaged) > 0 {
+		return Owned{}, fmt.Errorf("whose it is cannot be told: %w", loaded.Damaged[0].Err)
 	}
 	o := Owned{ByFolder: map[statefile.FileID]string{}, ByPlace: map[Place]string{}, BySession: map[string]string{}}
-	for id, e := range rows {
-		if e.FinishedAt == nil || ledger.Classify(e, ledger.Facts{ResumedBy: resumedBy[id]}).Lost {
-			o.addWithOrigins(rows, id)
-		}
+	for _, e := range loaded.Open() {
+		o.addWithOrigins(store, e)
 	}
 	return o, nil
 }
 
-func readAll(store *ledger.Store) (map[string]*ledger.Entry, error) {
-	ids, err := store.IDs()
-	if err != nil {
-		return nil, err
-	}
-	rows := make(map[string]*ledger.Entry, len(ids))
-	for _, id := range ids {
-		e, err := store.Read(id)
-		if err != nil {
-			return nil, fmt.Errorf("whose it is cannot be told: %w", err)
+func (o Owned) addWithOrigins(store *ledger.Store, e *ledger.Entry) {
+	owner, seen := e.LedgerID, map[string]bool{}
+	for e != nil && !seen[e.LedgerID] {
+		seen[e.LedgerID] = true
+		o.add(e, owner)
+		from := ledger.Value(e.ResumedFrom)
+		if from == "" && e.Scratch == nil {
+			from = ledger.Value(e.ParentLedgerID)
 		}
-		rows[id] = e
+		e, _ = store.Read(from) // one that is gone has nothing to tell
 	}
-	return rows, nil
-}
-
-// addWithOrigins adds what an open row has: its own, and its origins'.
-func (o Owned) addWithOrigins(rows map[string]*ledger.Entry, id string) {
-	seen := map[string]bool{}
-	var add func(of string)
-	add = func(of string) {
-		e := rows[of]
-		if e == nil || seen[of] {
-			return
-		}
-		seen[of] = true
-		o.add(e, id)
-		add(ledger.Value(e.ResumedFrom))
-		if e.Scratch == nil {
-			add(ledger.Value(e.ParentLedgerID))
-		}
-	}
-	add(id)
 }
 
 func (o Owned) add(e *ledger.Entry, owner string) {
