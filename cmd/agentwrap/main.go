@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"agentwrap/internal/become"
+	"agentwrap/internal/host"
 	"agentwrap/internal/launch"
 	"agentwrap/internal/runtimes"
 )
@@ -26,15 +27,20 @@ var version = "devel"
 // own are this program's own verbs, which exist only under its own name: every
 // word of a CLI's is the CLI's.
 func own(args []string) int {
-	if len(args) == 1 {
-		switch args[0] {
-		case "version", "--version":
-			fmt.Println("agentwrap", version)
-			return 0
-		case "runtimes":
-			fmt.Println(strings.Join(runtimes.Names(), "\n"))
-			return 0
-		}
+	if len(args) == 0 {
+		args = []string{""}
+	}
+	switch args[0] {
+	case host.HoldVerb:
+		return host.HolderMain(args[1:])
+	case become.ChildVerb:
+		return become.ChildMain()
+	case "version", "--version":
+		fmt.Println("agentwrap", version)
+		return 0
+	case "runtimes":
+		fmt.Println(strings.Join(runtimes.Names(), "\n"))
+		return 0
 	}
 	fmt.Fprintln(os.Stderr, "agentwrap: called by its own name: link it under a CLI's name (install.sh does), or use agent-sessions")
 	return 2

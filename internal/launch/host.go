@@ -1,7 +1,102 @@
 package launch
 
-// wantsHost tells a launch that is to outlive its terminal: a person's, on a
-// terminal, that is not already inside one of our hosts.
-func (l *launch) wantsHost() bool { return false }
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 
-func (l *launch) hosted() (code int, started bool) { return 0, false }
+	"agentwrap/internal/become"
+	"agentwrap/internal/host"
+	"agentwrap/internal/process"
+	"agentwrap/internal/runtimes"
+)
+
+// Variables that say how a launch is hosted. AGENTWRAP_HOST stays in the CLI's
+// environment but for detached, which like the size is for one launch alone.
+const (
+	hostVar = "AGENTWRAP_HOST"
+	sizeVar = "AGENTWRAP_SIZE"
+)
+
+const (
+	hostNever    = "never"
+	hostDetached = "detached"
+)
+
+// defaultSize is a detached session's screen until a terminal joins it.
+var defaultSize = host.Size{Rows: 40, Columns: 120}
+
+// wantsHost tells a launch that is to outlive its terminal: a person's, on a
+// terminal, that is not already inside one of our hosts; or one that was asked
+// to have no terminal at all.
+func (l *launch) wantsHost() bool {
+	if l.kind != runtimes.Interactive {
+		return false
+	}
+	switch l.env.get(hostVar) {
+	case hostNever:
+		return false
+	case hostDetached:
+		return true
+	}
+	return l.interactive() && !insideHost()
+}
+
+// insideHost tells whether this process's controlling terminal is a holder's:
+// the holder leads the terminal's session. The environment would not tell, as
+// it leaks into terminals that are opened from a session.
+func insideHost() bool {
+	st, err := process.ReadStat(os.Getpid())
+	if err != nil || st.TTY == 0 {
+		return false
+	}
+	argv, err := process.Cmdline(st.Session)
+	return err == nil && len(argv) > 1 && slices.Equal(argv[:2], []string{"agentwrap", host.HoldVerb})
+}
+
+// hosted starts the CLI in a host and relays this terminal to it. started is
+// false when there is no session and nothing left of the attempt.
+func (l *launch) hosted() (code int, started bool) {
+	if !l.recorded {
+		// A host is found again by its record.
+		return 0, false
+	}
+	// The host is started by others too, to whom /proc/self/exe is themselves.
+	program, err := os.Readlink(self)
+	if err != nil {
+		return 0, false
+	}
+	job := host.Launch{Store: l.store, LedgerID: l.entry.LedgerID, Self: program}
+	if l.env.get(hostVar) == hostDetached {
+		size := parseSize(l.env.get(sizeVar))
+		job.Detached = &size
+		l.env = l.env.without(hostVar)
+	}
+	job.Spec = become.Capture()
+	job.Spec.Path, job.Spec.Argv, job.Spec.Env = l.found.Candidates[0], l.argv, l.env.without(sizeVar)
+	outcome, err := host.Run(job)
+	if err != nil {
+		l.warn("this session ends with its terminal: " + err.Error())
+		return 0, false
+	}
+	if job.Detached != nil {
+		fmt.Println(l.entry.LedgerID)
+	}
+	if outcome.Signal != 0 {
+		become.DieBy(outcome.Signal)
+	}
+	return outcome.Code, true
+}
+
+// parseSize reads COLSxROWS; what is no size is the default.
+func parseSize(s string) host.Size {
+	cols, rows, ok := strings.Cut(s, "x")
+	c, cerr := strconv.ParseUint(cols, 10, 16)
+	r, rerr := strconv.ParseUint(rows, 10, 16)
+	if !ok || cerr != nil || rerr != nil || c == 0 || r == 0 {
+		return defaultSize
+	}
+	return host.Size{Rows: uint16(r), Columns: uint16(c)}
+}
