@@ -79,15 +79,38 @@ func install(npm, cache, home string, p Program) error {
 	if err := os.WriteFile(filepath.Join(tmp, "package.json"), manifest(p), 0o600); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, npm, "install", "--no-audit", "--no-fund", "--prefix", tmp)
-	cmd.Dir = tmp
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm install: %w: %s", err, strings.TrimSpace(string(out)))
+	if err := npmInstall(ctx, npm, tmp); err != nil {
+		return err
 	}
 	if err := os.RemoveAll(home); err != nil {
 		return err
 	}
 	return os.Rename(tmp, home)
+}
+
+// npmInstall keeps the user's npm cache and settings, but gives the packages' own scripts, which run the programs for the
+// first time, a throwaway home.
+func npmInstall(ctx context.Context, npm, dir string) error {
+	settings := map[string]string{}
+	for _, key := range []string{"cache", "userconfig"} {
+		out, err := exec.CommandContext(ctx, npm, "config", "get", key).Output()
+		if err != nil {
+			return fmt.Errorf("npm config get %s: %w", key, err)
+		}
+		settings[key] = strings.TrimSpace(string(out))
+	}
+	home := filepath.Join(dir, "home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		return err
+	}
+	defer os.RemoveAll(home)
+	cmd := exec.CommandContext(ctx, npm, "install", "--no-audit", "--no-fund", "--prefix", dir,
+		"--cache", settings["cache"], "--userconfig", settings["userconfig"])
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+home, "TMPDIR="+home)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm install: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
 }
 
 // manifest asks for one version, and lets npm run the package's own install script, which fetches nothing but links

@@ -9,16 +9,10 @@ import (
 // waitLimit bounds each wait for something in a terminal.
 const waitLimit = 60 * time.Second
 
-// Keys that have no character of their own.
-const (
-	Enter  = "\r"
-	Escape = "\x1b"
-	CtrlC  = "\x03"
-	CtrlD  = "\x04"
-	CtrlZ  = "\x1a"
-	Up     = "\x1b[A"
-	Down   = "\x1b[B"
-)
+// Enter is the key; what a test types besides is its text.
+const Enter = "\r"
+
+const ctrlE = "\x05"
 
 // Press sends keys.
 func (term *Terminal) Press(keys ...string) {
@@ -27,13 +21,33 @@ func (term *Terminal) Press(keys ...string) {
 	}
 }
 
-// Submit types a line, waits until the screen shows it, and presses Enter. The CLIs take what comes in one read with its
-// Enter for a paste.
+// enterAgain is how long a CLI has for taking a line before Enter is pressed once more.
+const enterAgain = 300 * time.Millisecond
+
+// Submit types a line, waits until the screen shows it, and presses Enter.
 func (term *Terminal) Submit(line string) {
 	term.t.Helper()
 	term.Press(line)
 	term.WaitText(line)
 	term.Press(Enter)
+}
+
+// Ask types a line, which must fit into one row, at a real CLI's prompt and presses Enter until the prompt has taken it.
+// A CLI takes text with Enter in one read for a paste, Enter soon after a letter (but not after Ctrl-E, which goes to the
+// end of the line) for a line break, and some lose the Enter that comes between their drawing and their listening.
+func (term *Terminal) Ask(line string) {
+	term.t.Helper()
+	term.Press(line)
+	term.wait("the prompt to show "+line, func() bool { return strings.Contains(term.row(), line) }, nil)
+	term.wait("the prompt to take "+line, func() bool { return !strings.Contains(term.row(), line) }, func() {
+		term.Press(ctrlE, Enter)
+	})
+}
+
+// row returns the row that the cursor is in; term.mu is held.
+func (term *Terminal) row() string {
+	rows := strings.Split(term.screen.String(), "\n")
+	return rows[min(term.screen.CursorPosition().Y, len(rows)-1)]
 }
 
 // Resize changes the terminal's size.
@@ -107,24 +121,39 @@ func (term *Terminal) WaitText(text string) string {
 // the terminal's command ends before.
 func (term *Terminal) Wait(what string, wanted func(screen string) bool) string {
 	term.t.Helper()
+	var screen string
+	term.wait(what, func() bool { screen = term.show(); return wanted(screen) }, nil)
+	return screen
+}
+
+// wait waits until done, which is called with term.mu held, says so after some output. If press is given, it is called
+// first, and again as long as it seems to be lost.
+func (term *Terminal) wait(what string, done func() bool, press func()) {
+	term.t.Helper()
 	limit := time.After(waitLimit)
-	for {
+	var again <-chan time.Time
+	for ended := false; ; {
 		term.mu.Lock()
-		screen, changed := term.show(), term.changed
+		ok, changed := done(), term.changed
 		term.mu.Unlock()
-		if wanted(screen) {
-			return screen
+		if ok {
+			return
+		}
+		if ended {
+			term.t.Fatalf("waiting for %s: the terminal's command ended: %+v\n%s", what, term.status, term.Screen())
+		}
+		if press != nil && again == nil {
+			press()
+			again = time.After(enterAgain)
 		}
 		select {
 		case <-changed:
-			continue
+		case <-again:
+			again = nil
 		case <-term.gone:
-			if screen = term.Screen(); wanted(screen) {
-				return screen
-			}
-			term.t.Fatalf("waiting for %s: the terminal's command ended: %+v\n%s", what, term.status, screen)
+			ended = true
 		case <-limit:
-			term.t.Fatalf("no %s within %v:\n%s", what, waitLimit, screen)
+			term.t.Fatalf("no %s within %v:\n%s", what, waitLimit, term.Screen())
 		}
 	}
 }

@@ -19,10 +19,6 @@ import (
 // dummyKey stands where an API key is wanted.
 const dummyKey = "sk-ant-api03-dummy-key-of-a-test-never-valid-0000000000"
 
-// rootVar hands the world's folder to the test inside its namespaces. It is made and removed outside, where no process
-// of the test is left that could still write.
-const rootVar = "AGENTWRAP_TEST_WORLD"
-
 // A World is a throwaway machine for agent CLIs: home, working folder, PATH, and a model on loopback.
 type World struct {
 	// Root holds all the rest. It is short, because it leads to Unix sockets.
@@ -54,16 +50,8 @@ func Test(t *testing.T, programs Programs, body func(t *testing.T, w *World)) {
 	for _, p := range programs {
 		Install(t, p)
 	}
-	if !isolate.Inside() {
-		root, err := os.MkdirTemp("", "aw")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { os.RemoveAll(root) })
-		t.Setenv(rootVar, root)
-	}
-	isolate.Test(t, func(t *testing.T) {
-		body(t, newWorld(t, os.Getenv(rootVar), programs))
+	isolate.TestApart(t, func(t *testing.T, dir string) {
+		body(t, newWorld(t, dir, programs))
 	})
 }
 

@@ -3,6 +3,7 @@ package isolate
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"syscall"
 
@@ -18,6 +19,7 @@ func runInit() int {
 		do   func() error
 	}{
 		{"make mounts private", func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") }},
+		{"cover " + sharedTmp, coverTmp},
 		{"mount /proc", func() error {
 			return unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 		}},
@@ -67,4 +69,39 @@ func loopbackUp() error {
 	}
 	req.SetUint16(unix.IFF_UP)
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req)
+}
+
+// sharedTmp is where programs write that do not heed TMPDIR.
+const sharedTmp = "/tmp"
+
+// coverTmp lays a layer in memory over /tmp, which takes every write to it but those below the shared folder, if a test
+// wants one.
+func coverTmp() error {
+	shared := os.Getenv(sharedVar)
+	if shared == "" {
+		return nil
+	}
+	tree, err := unix.OpenTree(unix.AT_FDCWD, shared, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", shared, err)
+	}
+	defer unix.Close(tree)
+	layer := filepath.Join(shared, layerDir)
+	if err := unix.Mount("tmpfs", layer, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0700"); err != nil {
+		return fmt.Errorf("mount a layer: %w", err)
+	}
+	upper, work := filepath.Join(layer, "upper"), filepath.Join(layer, "work")
+	for _, dir := range []string{upper, work} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.Chmod(upper, 0o777|os.ModeSticky); err != nil {
+		return err
+	}
+	options := fmt.Sprintf("userxattr,lowerdir=%s,upperdir=%s,workdir=%s", sharedTmp, upper, work)
+	if err := unix.Mount("overlay", sharedTmp, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+		return err
+	}
+	return unix.MoveMount(tree, "", unix.AT_FDCWD, shared, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -21,6 +22,12 @@ import (
 
 // roleVar tells a re-executed test binary which part it plays: roleInit or roleInside.
 const roleVar = "AGENTWRAP_TEST_ISOLATE"
+
+// sharedVar names the folder that both sides of [TestApart] see.
+const sharedVar = "AGENTWRAP_TEST_SHARED"
+
+// layerDir is where, in that folder, the layer over /tmp is mounted.
+const layerDir = ".layer"
 
 const (
 	roleInit   = "init"
@@ -54,6 +61,24 @@ func Test(t *testing.T, body func(t *testing.T)) {
 func TestAsRoot(t *testing.T, body func(t *testing.T)) {
 	t.Helper()
 	run(t, 0, 0, body)
+}
+
+// TestApart is [Test] for programs that write to /tmp whatever TMPDIR says: inside, such writes stay in memory. dir is an
+// empty folder on disk, with a short path, that is not covered so; it is removed once no process of the test is left.
+func TestApart(t *testing.T, body func(t *testing.T, dir string)) {
+	t.Helper()
+	if !Inside() {
+		dir, err := os.MkdirTemp("", "aw")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		if err := os.Mkdir(filepath.Join(dir, layerDir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(sharedVar, dir)
+	}
+	Test(t, func(t *testing.T) { body(t, os.Getenv(sharedVar)) })
 }
 
 func run(t *testing.T, uid, gid int, body func(t *testing.T)) {
@@ -134,6 +159,6 @@ func namespaces(uid, gid int) *syscall.SysProcAttr {
 	attr.Cloneflags |= unix.CLONE_NEWUSER
 	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: os.Geteuid(), Size: 1}}
 	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: os.Getegid(), Size: 1}}
-	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN}
+	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_DAC_OVERRIDE}
 	return attr
 }

@@ -10,7 +10,7 @@ import (
 // routeAnthropic serves the Messages API as Claude Code uses it.
 func (s *Server) routeAnthropic(mux *http.ServeMux) {
 	mux.HandleFunc("POST /v1/messages", func(w http.ResponseWriter, r *http.Request) {
-		s.serve(w, r, format{parseAnthropic, newAnthropicReply})
+		s.serve(w, r, format{parseAnthropic, newAnthropicReply, `{"title":"A title"}`})
 	})
 	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, r *http.Request) {
 		sendJSON(w, object{"input_tokens": 100})
@@ -34,7 +34,7 @@ func parseAnthropic(_ *http.Request, body []byte) (Request, error) {
 	for _, t := range in.Tools {
 		req.Tools = append(req.Tools, t.Name)
 	}
-	req.Side = !hasShell(req.Tools)
+	req.Side = len(req.Tools) == 0
 	for _, m := range in.Messages {
 		message, err := anthropicMessage(m.Role, m.Content)
 		if err != nil {

@@ -18,7 +18,7 @@ type Request struct {
 	Tools []string
 	// Stream tells whether the answer was wanted piece by piece.
 	Stream bool
-	// Side tells that the CLI asked for itself (a title, a topic), not for the user: no shell tool is offered.
+	// Side tells that the CLI asked for itself (a title, a route), not for the user: no tools are offered.
 	Side bool
 	// Raw is the body as it came.
 	Raw []byte
@@ -60,11 +60,11 @@ func (r Request) lastPrompt() int {
 	return -1
 }
 
-// turn counts the assistant's messages since the last prompt.
+// turn counts the assistant's turns since the last prompt. Some wire formats split one turn into several messages.
 func (r Request) turn() int {
 	n := 0
-	for _, m := range r.Messages[r.lastPrompt()+1:] {
-		if m.Role == "assistant" {
+	for i := r.lastPrompt() + 1; i < len(r.Messages); i++ {
+		if r.Messages[i].Role == "assistant" && (i == 0 || r.Messages[i-1].Role != "assistant") {
 			n++
 		}
 	}
@@ -88,21 +88,12 @@ var shellTools = map[string]func(command string) any{
 	"shell":             func(c string) any { return map[string][]string{"command": {"bash", "-c", c}} },
 }
 
-func hasShell(tools []string) bool {
-	for _, t := range tools {
-		if shellTools[t] != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// shell returns the call of the offered shell tool that runs a command; every request but a side request offers one.
-func (r Request) shell(command string) (tool string, input json.RawMessage) {
+// shell returns the call of the offered shell tool that runs a command.
+func (r Request) shell(command string) (tool string, input json.RawMessage, err error) {
 	for _, t := range r.Tools {
 		if arguments := shellTools[t]; arguments != nil {
-			return t, encode(arguments(command))
+			return t, encode(arguments(command)), nil
 		}
 	}
-	return "", nil
+	return "", nil, fmt.Errorf("no shell tool for %q among %v", command, r.Tools)
 }

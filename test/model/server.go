@@ -5,12 +5,13 @@
 package model
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -31,16 +32,18 @@ type Server struct {
 	scripts  []Script
 	requests []Request
 	problems []string
-	changed  chan struct{}
 }
 
 // Start starts a server with these scripts. When the test ends it closes every open answer, and fails the test if a
 // request came that it could not read or for which no script was there.
 func Start(t testing.TB, scripts ...Script) *Server {
 	t.Helper()
-	s := &Server{scripts: scripts, changed: make(chan struct{})}
+	s := &Server{scripts: scripts}
 	mux := http.NewServeMux()
 	s.routeAnthropic(mux)
+	s.routeResponses(mux)
+	s.routeChat(mux)
+	s.routeGemini(mux)
 	mux.HandleFunc("/", s.unknown)
 	srv := httptest.NewServer(http.MaxBytesHandler(mux, maxBody))
 	s.URL = srv.URL
@@ -69,32 +72,30 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// Changed returns a channel that is closed at the next request.
-func (s *Server) Changed() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.changed
-}
-
 // answer picks the turn for a request and remembers the request.
 func (s *Server) answer(r Request) (Turn, error) {
-	if r.Side {
-		return Turn{Text(sideAnswer(r))}, nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.requests) == maxRequests {
 		return nil, s.problem("more than %d requests", maxRequests)
 	}
 	s.requests = append(s.requests, r)
-	close(s.changed)
-	s.changed = make(chan struct{})
 	for i := len(s.scripts) - 1; i >= 0; i-- {
 		if turn, ok := s.scripts[i].turn(r); ok {
 			return turn, nil
 		}
 	}
 	return nil, s.problem("no script answers turn %d of %q", r.turn(), r.Prompt())
+}
+
+// note records a problem, unless it is that the client has gone away, which is no problem of the server's.
+func (s *Server) note(err error) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.problems = append(s.problems, err.Error())
 }
 
 // problem records what went wrong; s.mu is held.
@@ -129,28 +130,36 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, f format) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	turn, err := s.answer(req)
+	turn := Turn{Text(f.side)}
+	if !req.Side {
+		turn, err = s.answer(req)
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	reply := f.reply(w, req)
 	for _, p := range turn {
-		if err := play(r, reply, req, p); err != nil {
+		if err := play(r.Context(), reply, req, p); err != nil {
+			s.note(err)
 			return
 		}
 	}
 	reply.end()
 }
 
-func play(r *http.Request, reply reply, req Request, p Part) error {
+func play(ctx context.Context, reply reply, req Request, p Part) error {
 	switch p := p.(type) {
 	case Text:
 		reply.text(string(p))
 	case Bash:
-		reply.call(req.shell(string(p)))
+		tool, input, err := req.shell(string(p))
+		if err != nil {
+			return err
+		}
+		reply.call(tool, input)
 	case *Gate:
-		return p.wait(r.Context())
+		return p.wait(ctx)
 	}
 	return nil
 }
@@ -159,6 +168,8 @@ func play(r *http.Request, reply reply, req Request, p Part) error {
 type format struct {
 	parse func(*http.Request, []byte) (Request, error)
 	reply func(http.ResponseWriter, Request) reply
+	// side answers what its CLI asks for itself.
+	side string
 }
 
 // A reply writes one answer in a wire format, as a stream or, at its end, in one piece.
@@ -166,12 +177,4 @@ type reply interface {
 	text(string)
 	call(tool string, input json.RawMessage)
 	end()
-}
-
-// sideAnswer is what a CLI's own question gets: a title in each shape in which one is asked for.
-func sideAnswer(r Request) string {
-	if strings.Contains(string(r.Raw), "isNewTopic") {
-		return `{"isNewTopic":true,"title":"Side answer"}`
-	}
-	return `{"title":"Side answer"}`
 }
