@@ -44,9 +44,9 @@ func claudeActivity(line gjson.Result) string {
 	for _, part := range line.Get("message.content").Array() {
 		switch part.Get("type").Str {
 		case "tool_use":
-			said = toolUse(part.Get("name").Str, part.Get("input"))
+			said = ToolUse(part.Get("name").Str, part.Get("input"))
 		case "text":
-			if text := oneLine(part.Get("text").Str); text != "" {
+			if text := OneLine(part.Get("text").Str); text != "" {
 				said = text
 			}
 		}

@@ -33,18 +33,18 @@ func codexActivity(line gjson.Result) string {
 	payload := line.Get("payload")
 	switch line.Get("type").Str + " " + payload.Get("type").Str {
 	case "event_msg task_complete":
-		return oneLine(payload.Get("last_agent_message").Str)
+		return OneLine(payload.Get("last_agent_message").Str)
 	case "response_item function_call", "response_item custom_tool_call":
 		args := payload.Get("arguments")
 		if !args.Exists() {
 			args = payload.Get("input")
 		}
-		return toolUse(payload.Get("name").Str, args)
+		return ToolUse(payload.Get("name").Str, args)
 	case "response_item local_shell_call":
-		return oneLine("shell: " + joined(payload.Get("action.command")))
+		return OneLine("shell: " + joined(payload.Get("action.command")))
 	case "response_item message":
 		if payload.Get("role").Str == "assistant" {
-			return oneLine(messageText(payload.Get("content"), "output_text"))
+			return OneLine(messageText(payload.Get("content"), "output_text"))
 		}
 	}
 	return ""

@@ -14,9 +14,9 @@ var copilot = shape{
 		data := line.Get("data")
 		switch line.Get("type").Str {
 		case "tool.execution_start":
-			return toolUse(data.Get("toolName").Str, data.Get("arguments"))
+			return ToolUse(data.Get("toolName").Str, data.Get("arguments"))
 		case "assistant.message":
-			return oneLine(data.Get("content").Str)
+			return OneLine(data.Get("content").Str)
 		}
 		return ""
 	},

@@ -17,9 +17,9 @@ var gemini = shape{
 		}
 		if tools := line.Get("toolCalls").Array(); len(tools) > 0 {
 			tool := tools[len(tools)-1]
-			return toolUse(tool.Get("name").Str, tool.Get("args"))
+			return ToolUse(tool.Get("name").Str, tool.Get("args"))
 		}
-		return oneLine(messageText(line.Get("content"), ""))
+		return OneLine(messageText(line.Get("content"), ""))
 	},
 }
 
@@ -38,8 +38,8 @@ var qwen = shape{
 		said := ""
 		for _, part := range line.Get("message.parts").Array() {
 			if call := part.Get("functionCall"); call.Exists() {
-				said = toolUse(call.Get("name").Str, call.Get("args"))
-			} else if text := oneLine(part.Get("text").Str); text != "" && !part.Get("thought").Bool() {
+				said = ToolUse(call.Get("name").Str, call.Get("args"))
+			} else if text := OneLine(part.Get("text").Str); text != "" && !part.Get("thought").Bool() {
 				said = text
 			}
 		}

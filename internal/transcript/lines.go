@@ -53,7 +53,7 @@ func lastField(window []byte, kind, field string) string {
 		at += next
 		line := lineAround(window, at)
 		if got := gjson.GetManyBytes(line, "type", field); got[0].Str == kind && got[1].Str != "" {
-			found = oneLine(got[1].Str)
+			found = OneLine(got[1].Str)
 		}
 		end := bytes.IndexByte(window[at:], '\n')
 		if end < 0 {
@@ -75,8 +75,8 @@ func lineAround(window []byte, at int) []byte {
 // textLimit bounds a title or an activity, in bytes.
 const textLimit = 200
 
-// oneLine makes a text one line of valid UTF-8, cut to textLimit.
-func oneLine(s string) string {
+// OneLine makes a text one line of valid UTF-8, cut to textLimit.
+func OneLine(s string) string {
 	cut := s
 	if len(cut) > 4*textLimit {
 		cut = cut[:4*textLimit]
@@ -95,18 +95,18 @@ func oneLine(s string) string {
 // toolHints are the arguments that say best what a tool was used on.
 var toolHints = []string{"command", "cmd", "file_path", "filePath", "path", "pattern", "url", "query", "description", "prompt"}
 
-// toolUse is a tool's name and what it was used on. Arguments may be an object
+// ToolUse is a tool's name and what it was used on. Arguments may be an object
 // or an object inside a string.
-func toolUse(name string, args gjson.Result) string {
+func ToolUse(name string, args gjson.Result) string {
 	if args.Type == gjson.String {
 		args = gjson.Parse(args.Str)
 	}
 	for _, hint := range toolHints {
 		if v := args.Get(hint); v.Type == gjson.String && v.Str != "" {
-			return oneLine(name + ": " + v.Str)
+			return OneLine(name + ": " + v.Str)
 		}
 	}
-	return oneLine(name)
+	return OneLine(name)
 }
 
 // messageText is a message's text: a string, or the parts of a list that are

@@ -65,7 +65,7 @@ func (s shape) firstPrompt(head []byte) string {
 			continue
 		}
 		if text := s.prompt(gjson.ParseBytes(raw)); text != "" {
-			return oneLine(text)
+			return OneLine(text)
 		}
 	}
 	return ""
