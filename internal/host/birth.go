@@ -13,6 +13,7 @@ import (
 	"agentwrap/internal/host/wire"
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/process"
+	"agentwrap/internal/tmuxhost"
 )
 
 // begin makes the terminal, gets the launch and starts the CLI; it returns the launcher, greeted. After an
@@ -32,6 +33,7 @@ func (h *holder) begin(path string) (*client, error) {
 	if err == nil {
 		err = h.takeOrder(launcher)
 	}
+	h.openMirror()
 	if err == nil {
 		err = h.startCLI(launcher)
 	}
@@ -177,6 +179,11 @@ func (h *holder) recordBirth() {
 		e.TTY = ledger.Known(h.tty)
 		e.LauncherPID = ledger.Ptr(os.Getpid())
 		e.HostSocket = ledger.Known(h.order.Socket)
+		if h.mirror != nil {
+			socket := h.mirror.server.Socket
+			e.Mux = ledger.Mux{Kind: ledger.Ptr(ledger.MuxTmux), Socket: ledger.Ptr(socket), Target: ledger.Ptr(tmuxhost.Session)}
+			e.TmuxSession, e.TmuxSocket = ledger.Ptr(tmuxhost.Session), ledger.Ptr(socket)
+		}
 		return nil
 	})
 }
@@ -188,6 +195,7 @@ func (h *holder) forgetBirth() {
 			return ledger.ErrUnchanged
 		}
 		e.PID, e.PIDStartTicks, e.TTY, e.HostSocket = nil, nil, nil, nil
+		e.Mux, e.TmuxSession, e.TmuxSocket = ledger.Mux{}, nil, nil
 		return nil
 	})
 }

@@ -29,7 +29,7 @@ type holder struct {
 
 	clients []*client
 	newest  *client // the terminal that answers the CLI's queries and whose size counts
-	drawing *client // the one that is being drawn
+	drawing *client // the one that is being drawn; the CLI's output is held
 	output  output
 	input   input
 	mirror  *mirror

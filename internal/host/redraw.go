@@ -5,14 +5,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"agentwrap/internal/host/ctlseq"
 	"agentwrap/internal/host/wire"
 )
 
 // drawWait is how long a terminal that attaches waits for the CLI to finish a sequence it is writing.
 const drawWait = 300 * time.Millisecond
-
-const clearScreen = "\x1b[H\x1b[2J"
 
 // serveRedraws draws the session on a terminal that attached, or that missed output and has caught up. The
 // CLI's output is held meanwhile, so that the terminal gets what is on the screen and then every byte that
@@ -32,7 +29,7 @@ func (h *holder) serveRedraws() {
 		if c.joins {
 			h.resize(c.size)
 		}
-		h.picture(func(picture []byte) { h.drawn(c, picture) })
+		h.picture()
 		return
 	}
 }
@@ -46,22 +43,20 @@ func (c *client) waited(d time.Duration) bool {
 	return time.Since(c.since) >= d
 }
 
-// picture makes what draws the session on a fresh terminal: from the mirror or, without one, by repeating the
-// last output.
-func (h *holder) picture(done func([]byte)) {
-	var replay ctlseq.Filter
-	picture := replay.Feed([]byte(clearScreen), h.output.ring.last(), ctlseq.Replay)
-	done(append(picture, h.output.filter.Modes.Set()...))
-}
-
-func (h *holder) drawn(c *client, picture []byte) {
+// drawn gives the terminal that is being drawn its picture, and the CLI's output from there on.
+func (h *holder) drawn(picture []byte) {
+	c := h.drawing
 	h.drawing = nil
+	if c == nil {
+		return
+	}
 	joined := c.joins
 	c.joins, c.behind, c.since = false, false, time.Time{}
 	if c.closed {
 		return
 	}
 	c.send(wire.Reset, h.output.filter.Modes.Reset())
+	c.send(wire.Output, scrollAway(h.size.Rows))
 	for len(picture) > 0 {
 		n := min(len(picture), wire.OutputBytes)
 		c.send(wire.Output, picture[:n])

@@ -5,6 +5,7 @@ import (
 	"os"
 	"syscall"
 
+	"agentwrap/internal/host/ctlseq"
 	"agentwrap/internal/host/wire"
 )
 
@@ -20,7 +21,7 @@ func (c *client) answer(t wire.Type, payload []byte) {
 		c.h.typeIn(payload)
 		c.send(wire.Done, nil)
 	case wire.Peek:
-		c.h.picture(func(picture []byte) { c.send(wire.Screen, picture) })
+		c.peek()
 	case wire.Signal:
 		c.sendSignal(payload)
 	}
@@ -66,4 +67,28 @@ func (h *holder) status() wire.Status {
 		}
 	}
 	return s
+}
+
+// peek answers with what draws the last screenful.
+func (c *client) peek() {
+	h := c.h
+	fromRing := func() { c.send(wire.Screen, h.output.ring.screenful(int(h.size.Rows))) }
+	if h.mirror == nil {
+		fromRing()
+		return
+	}
+	m := h.mirror
+	m.barrier(func(done func()) {
+		go func() {
+			lines, err := m.server.Screen()
+			h.mail.post(func() {
+				done()
+				if err != nil {
+					fromRing()
+					return
+				}
+				c.send(wire.Screen, ctlseq.Lines(nil, lines))
+			})
+		}()
+	}, fromRing)
 }

@@ -26,3 +26,13 @@ func (r *ring) last() []byte {
 	}
 	return last
 }
+
+// screenful is the last rows lines of what is kept.
+func (r *ring) screenful(rows int) []byte {
+	last := r.last()
+	start := len(last)
+	for ; rows > 0 && start > 0; rows-- {
+		start = max(0, bytes.LastIndexByte(last[:start-1], '\n')+1)
+	}
+	return last[start:]
+}

@@ -10,6 +10,7 @@ import (
 	"agentwrap/internal/become"
 	"agentwrap/internal/fdpass"
 	"agentwrap/internal/host/wire"
+	"agentwrap/internal/tmuxhost"
 )
 
 // Run starts a CLI hosted and, unless it is to be detached, relays this process's terminal until the CLI
@@ -36,11 +37,11 @@ func Run(l Launch) (Outcome, error) {
 // start is a launch under way, before there is a holder that has taken it over.
 type start struct {
 	Launch
-	terminal   *terminal
-	inherited  inheritance
-	tmuxSocket string
-	socket     string
-	listener   int
+	terminal  *terminal
+	inherited inheritance
+	tmux      tmuxhost.Server // without a Program where there is none
+	socket    string
+	listener  int
 }
 
 // prepare makes all that a holder needs and that can fail on this side.
@@ -52,7 +53,8 @@ func prepare(l Launch) (*start, error) {
 			return nil, err
 		}
 	}
-	if s.tmuxSocket, s.socket, err = sockets(l.Store, l.LedgerID, l.Spec.Env); err != nil {
+	s.tmux.Program, _ = tmuxhost.Find(lookup(l.Spec.Env, "PATH"))
+	if s.tmux.Socket, s.socket, err = sockets(l.Store, l.LedgerID, l.Spec.Env); err != nil {
 		return nil, err
 	}
 	if s.listener, err = listen(s.socket); err != nil {
@@ -114,7 +116,7 @@ func (s *start) orders() wire.Order {
 	spec.Dir = "" // the descriptor of the folder says it better
 	order := wire.Order{
 		Spec: spec.Encode(), LedgerRoot: s.Store.Dir(), LedgerID: s.LedgerID,
-		Socket: s.socket, Detached: s.Detached != nil,
+		Socket: s.socket, Tmux: s.tmux.Program, TmuxSocket: s.tmux.Socket, Detached: s.Detached != nil,
 	}
 	if s.terminal == nil {
 		order.Size = *s.Detached

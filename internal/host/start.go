@@ -18,18 +18,47 @@ const holderWait = time.Second
 // errNoHolder says that no holder got in touch in time.
 var errNoHolder = errors.New("no holder got in touch")
 
-// startHolder starts a holder and returns the socket on which it said who it is.
+// startHolder starts a holder, in a pane of a tmux server of its own where that can be had, and returns the
+// socket on which it said who it is.
 func (s *start) startHolder() (int, error) {
+	if s.tmux.Program != "" {
+		size := s.size()
+		pid, err := s.tmux.Start(size.Rows, size.Columns, []string{s.Self, HoldVerb, s.socket})
+		if err == nil {
+			if socket, err := s.awaitHolder(pid, true); err == nil {
+				return socket, nil
+			}
+			s.dropServer()
+		}
+	}
 	pid, err := s.spawnHolder()
 	if err != nil {
 		return -1, err
 	}
-	socket, err := s.awaitHolder(pid)
-	if err != nil {
-		_ = unix.Kill(-pid, unix.SIGKILL) // it leads a session of its own
-		_, _ = unix.Wait4(pid, nil, 0, nil)
+	return s.awaitHolder(pid, false)
+}
+
+// size is that of the terminal, or the usual one where it has none.
+func (s *start) size() Size {
+	var size Size
+	if s.Detached != nil {
+		size = *s.Detached
+	} else {
+		size = s.terminal.size()
 	}
-	return socket, err
+	if size.Rows == 0 || size.Columns == 0 {
+		size.Rows, size.Columns = 24, 80
+	}
+	return size
+}
+
+// dropServer ends a server that did not bring a holder, without keeping the launch from going on.
+func (s *start) dropServer() {
+	server := s.tmux
+	go func() {
+		_ = server.End()
+		_ = unix.Unlink(server.Socket)
+	}()
 }
 
 // spawnHolder starts a holder that belongs to no terminal and no session of this process's.
@@ -49,32 +78,38 @@ func (s *start) spawnHolder() (pid int, err error) {
 	return pid, nil
 }
 
-// awaitHolder takes the connection of a holder, whoever started it, and greets it. It gives up when the
-// process that was started for it, pid, ends before.
-func (s *start) awaitHolder(pid int) (int, error) {
+// awaitHolder takes the connection of a holder, whoever started it, and greets it. Process pid was started to
+// bring it: where it only asks for one its success proves nothing, else its end proves that none will come.
+// When none comes the process is ended.
+func (s *start) awaitHolder(pid int, asks bool) (int, error) {
 	deadline := time.Now().Add(holderWait)
-	watched := []unix.PollFd{{Fd: int32(s.listener), Events: unix.POLLIN}}
+	watched := []unix.PollFd{{Fd: int32(s.listener), Events: unix.POLLIN}, {Fd: -1, Events: unix.POLLIN}}
 	if ended, err := unix.PidfdOpen(pid, 0); err == nil {
 		defer unix.Close(ended)
-		watched = append(watched, unix.PollFd{Fd: int32(ended), Events: unix.POLLIN})
+		watched[1].Fd = int32(ended)
 	}
 	for {
 		left := time.Until(deadline)
 		if left <= 0 {
+			_ = unix.Kill(-pid, unix.SIGKILL) // it leads a session of its own
+			_, _ = unix.Wait4(pid, nil, 0, nil)
 			return -1, fmt.Errorf("%w within %v", errNoHolder, holderWait)
 		}
-		n, err := unix.Poll(watched, int(left/time.Millisecond)+1)
-		if err != nil && err != unix.EINTR {
+		if _, err := unix.Poll(watched, int(left/time.Millisecond)+1); err != nil && err != unix.EINTR {
 			return -1, err
 		}
-		if n > 0 && watched[0].Revents != 0 {
+		if watched[0].Revents != 0 {
 			if socket, err := s.greetHolder(); err == nil {
 				return socket, nil
 			}
-			continue
 		}
-		if n > 0 && watched[1].Revents != 0 {
-			return -1, fmt.Errorf("%w before it ended", errNoHolder)
+		if watched[1].Revents != 0 {
+			var status unix.WaitStatus
+			_, _ = unix.Wait4(pid, &status, 0, nil)
+			if !asks || status != 0 {
+				return -1, fmt.Errorf("%w before process %d ended", errNoHolder, pid)
+			}
+			watched[1].Fd = -1
 		}
 	}
 }

@@ -25,7 +25,7 @@ type Modes struct {
 	progress bool // OSC 9;4
 	link     []byte
 	title    []byte
-	pen      []byte // the SGR sequences since the last reset
+	pen      pen
 	changed  bool
 }
 
@@ -40,8 +40,7 @@ var privateDefaults = map[int]bool{
 const (
 	focusMode   = 1004
 	syncMode    = 2026
-	maxKitty    = 64  // entries of a keyboard stack; terminals keep fewer
-	maxPen      = 512 // bytes; a program that never resets its pen loses its oldest attributes
+	maxKitty    = 64 // entries of a keyboard stack; terminals keep fewer
 	maxTitle    = 1024
 	maxColour   = 64
 	altMain     = 0
@@ -110,7 +109,7 @@ func (m *Modes) sequence(seq []byte) {
 
 func (m *Modes) control(seq []byte, c csiSequence) {
 	if c.final == 'm' && c.prefix == 0 && c.intermediate == 0 {
-		m.sgr(seq, c)
+		m.pen.apply(seq[2 : len(seq)-1])
 		return
 	}
 	switch {
@@ -134,19 +133,6 @@ func (m *Modes) control(seq []byte, c csiSequence) {
 		return
 	}
 	m.changed = true
-}
-
-func (m *Modes) sgr(seq []byte, c csiSequence) {
-	if len(c.params) == 1 && c.param(0, 0) == 0 {
-		m.pen = m.pen[:0]
-		return
-	}
-	if c.param(0, 0) == 0 { // resets first
-		m.pen = m.pen[:0]
-	}
-	if len(m.pen)+len(seq) <= maxPen {
-		m.pen = append(m.pen, seq...)
-	}
 }
 
 func (m *Modes) setPrivate(params []int, on bool) {
@@ -224,7 +210,7 @@ func (m *Modes) softReset() {
 	for _, mode := range []int{1, 6, 7, 25, 66} {
 		delete(m.private, mode)
 	}
-	m.ansi, m.pen, m.region, m.charset, m.shiftOut, m.keypad = nil, nil, false, 0, false, false
+	m.ansi, m.pen, m.region, m.charset, m.shiftOut, m.keypad = nil, pen{}, false, 0, false, false
 }
 
 func (m *Modes) osc(payload []byte) {

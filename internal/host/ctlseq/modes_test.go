@@ -36,9 +36,12 @@ var modeCases = []struct{ name, stream, reset, set string }{
 	{"open link", "\x1b]8;id=1;http://x/;y\x07", "\x1b]8;;" + st, "\x1b]8;id=1;http://x/;y" + st},
 	{"closed link", "\x1b]8;;http://x/\x07\x1b]8;;\x07", "", ""},
 	{"title", "\x1b]0;\xe2\x9c\xb3 t\x07", "", "\x1b]2;\xe2\x9c\xb3 t\x07"},
-	{"pen", "\x1b[1m\x1b[31m", "", "\x1b[1m\x1b[31m"},
-	{"pen after a reset", "\x1b[1m\x1b[0;4m", "", "\x1b[0;4m"},
+	{"pen", "\x1b[1m\x1b[31m", "", "\x1b[1;31m"},
+	{"pen after a reset", "\x1b[1m\x1b[0;4m", "", "\x1b[4m"},
 	{"pen put down", "\x1b[1m\x1b[m", "", ""},
+	{"pen taken back", "\x1b[1;2;3;4:3;9;31;48;5;17m\x1b[22;23;24;29;39;49m", "", ""},
+	{"colours of the pen", "\x1b[38;2;1;2;3;48:5:9;58;5;7;95m", "", "\x1b[95;48:5:9;58;5;7m"},
+	{"styled underline", "\x1b[4:3;53m\x1b[4:0m", "", "\x1b[53m"},
 	{"full reset", "\x1b[?1000h\x1b[>5u\x1b=\x1b]11;red\x07\x1bc", "", ""},
 	{"soft reset", "\x1b[?25l\x1b[4h\x1b[2;3r\x1b[!p", "", ""},
 }
@@ -97,4 +100,12 @@ func FuzzModes(f *testing.F) {
 			t.Errorf("set %q, and of that %q", a, b)
 		}
 	})
+}
+
+func TestLinesStandForThemselves(t *testing.T) {
+	got := string(Lines(nil, []byte("\x1b[31mred\nstill\x1b[39m plain\n\n\x1b[44mblue\n")))
+	want := "\x1b[31mred\x1b[m\r\n\x1b[31mstill\x1b[39m plain\x1b[m\r\n\x1b[m\r\n\x1b[44mblue\x1b[m"
+	if got != want {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
 }

@@ -94,7 +94,7 @@ func (m *Modes) Set() []byte {
 	if len(m.title) > 0 {
 		fmt.Fprintf(&out, "\x1b]2;%s\x07", m.title)
 	}
-	out.Write(m.pen)
+	out.Write(m.pen.sequence())
 	if m.link != nil {
 		fmt.Fprintf(&out, "\x1b]8;%s\x1b\\", m.link)
 	}
