@@ -37,13 +37,15 @@ func (h *hook) find(o owner) (row *ledger.Entry, adopted *ledger.ProcessFact, er
 	if err != nil {
 		return nil, nil, err
 	}
-	if row, err := h.store.Read(h.env.get("AGENT_LEDGER_ID")); err == nil {
-		if slices.ContainsFunc(facts, row.IsProcess) {
-			return row, nil, nil
-		}
-		if h.launched(row, o) {
-			return row, &facts[len(facts)-1], nil
-		}
+	row, err = h.store.Read(h.env.get("AGENT_LEDGER_ID"))
+	switch {
+	case errors.Is(err, ledger.ErrNoSession):
+	case err != nil:
+		return nil, nil, err
+	case slices.ContainsFunc(facts, row.IsProcess):
+		return row, nil, nil
+	case h.launched(row, o):
+		return row, &facts[len(facts)-1], nil
 	}
 	for _, f := range facts {
 		if row, err := h.store.Enrolled(f); !errors.Is(err, ledger.ErrNoSession) {

@@ -61,8 +61,9 @@ func (s *Store) Enrol(e *Entry, d statefile.Durability) (row *Entry, created boo
 }
 
 // Enrolled is the row that Enrol made for a process. The error is ErrNoSession
-// where there is none. A row that a launch made is found by the id in the
-// process's environment instead.
+// where there is none; where it may be one that cannot be read, it is that
+// one's. A row that a launch made is found by the id in the process's
+// environment instead.
 func (s *Store) Enrolled(p ProcessFact) (*Entry, error) {
 	ids, err := s.IDs()
 	if err != nil {
@@ -72,12 +73,18 @@ func (s *Store) Enrolled(p ProcessFact) (*Entry, error) {
 	for n := range sameDigits {
 		digits = append(digits, processDigits(p, n))
 	}
+	none := fmt.Errorf("process %d: %w", p.PID, ErrNoSession)
 	for _, id := range ids {
-		if len(id) > digitsLen && slices.Contains(digits, id[len(id)-digitsLen:]) {
-			if e, err := s.Read(id); err == nil && e.IsProcess(p) {
-				return e, nil
-			}
+		if len(id) <= digitsLen || !slices.Contains(digits, id[len(id)-digitsLen:]) {
+			continue
+		}
+		e, err := s.Read(id)
+		if err == nil && e.IsProcess(p) {
+			return e, nil
+		}
+		if err != nil && !errors.Is(err, ErrNoSession) {
+			none = err
 		}
 	}
-	return nil, fmt.Errorf("process %d: %w", p.PID, ErrNoSession)
+	return nil, none
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"agentwrap/internal/statefile"
@@ -94,5 +95,23 @@ func TestAProcessThatIsNotKnownIsNotEnrolled(t *testing.T) {
 	}
 	if _, err := s.Enrolled(ProcessFact{"boot", 7, 70}); !errors.Is(err, ErrNoSession) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestARowThatCannotBeReadGetsNoSecondOne(t *testing.T) {
+	s := newStore(t)
+	p := ProcessFact{"boot", 7, 70}
+	row, _, err := s.Enrol(processRow(p), statefile.Soon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.EntryPath(row.LedgerID), []byte("torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Enrol(processRow(p), statefile.Soon); !errors.Is(err, ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
+	if ids, err := s.IDs(); err != nil || len(ids) != 1 {
+		t.Errorf("%v, %v", ids, err)
 	}
 }
