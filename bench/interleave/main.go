@@ -1,8 +1,9 @@
 // Interleave times commands in turn, so that whatever else the machine does
 // falls on all of them alike, and prints the median of each and what it costs
-// over the first, as a multiple of what the second costs over it.
+// over the first, as a multiple of what the second costs over it; with -whole,
+// as a multiple of the first.
 //
-//	interleave -n RUNS NAME=COMMAND NAME=COMMAND...
+//	interleave -n RUNS [-whole] [-stdin FILE] NAME=COMMAND NAME=COMMAND...
 //
 // A command is split at blanks and started without a shell.
 package main
@@ -25,15 +26,24 @@ type subject struct {
 }
 
 func main() {
-	runs := flag.Int("n", 300, "runs of each command")
+	var b bench
+	flag.IntVar(&b.runs, "n", 300, "runs of each command")
+	flag.BoolVar(&b.whole, "whole", false, "ratios of the whole time to the first's")
+	flag.StringVar(&b.stdin, "stdin", "", "a file for each command's standard input")
 	flag.Parse()
-	if err := run(*runs, flag.Args()); err != nil {
+	if err := b.run(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "interleave:", err)
 		os.Exit(1)
 	}
 }
 
-func run(runs int, args []string) error {
+type bench struct {
+	runs  int
+	whole bool
+	stdin string
+}
+
+func (b bench) run(args []string) error {
 	var subjects []*subject
 	for _, arg := range args {
 		name, command, ok := strings.Cut(arg, "=")
@@ -43,26 +53,43 @@ func run(runs int, args []string) error {
 		}
 		return fmt.Errorf("%q is not NAME=COMMAND", arg)
 	}
-	for range runs {
+	for range b.runs {
 		for _, s := range subjects {
-			began := time.Now()
-			if err := exec.Command(s.argv[0], s.argv[1:]...).Run(); err != nil {
+			took, err := b.once(s.argv)
+			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
-			s.took = append(s.took, time.Since(began))
+			s.took = append(s.took, took)
 		}
 	}
-	return report(subjects)
+	return b.report(subjects)
 }
 
-func report(subjects []*subject) error {
+func (b bench) once(argv []string) (time.Duration, error) {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	if b.stdin != "" {
+		f, err := os.Open(b.stdin)
+		if err != nil {
+			return 0, err
+		}
+		defer f.Close()
+		cmd.Stdin = f
+	}
+	began := time.Now()
+	err := cmd.Run()
+	return time.Since(began), err
+}
+
+func (b bench) report(subjects []*subject) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "what\tmedian µs\tover the first\tratio\t")
 	first := subjects[0].median()
 	for i, s := range subjects {
 		over := s.median() - first
 		ratio := "-"
-		if peer := subjects[min(1, len(subjects)-1)].median() - first; i > 0 && peer > 0 {
+		if b.whole {
+			ratio = fmt.Sprintf("%.2f", float64(s.median())/float64(subjects[0].median()))
+		} else if peer := subjects[min(1, len(subjects)-1)].median() - first; i > 0 && peer > 0 {
 			ratio = fmt.Sprintf("%.2f", float64(over)/float64(peer))
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t\n", s.name, s.median().Microseconds(), over.Microseconds(), ratio)
