@@ -14,7 +14,9 @@ import (
 // than all the rest of its record.
 func Encode(e *Entry) ([]byte, error) {
 	o := object{buf: make([]byte, 0, 2048)}
-	e.write(&o)
+	for _, f := range e.fields() {
+		o.field(f)
+	}
 	for _, f := range e.unknown {
 		o.raw(f.name, f.value)
 	}
@@ -27,65 +29,39 @@ func Encode(e *Entry) ([]byte, error) {
 // MarshalJSON is Encode, for entries inside of other JSON.
 func (e Entry) MarshalJSON() ([]byte, error) { return Encode(&e) }
 
-func (e *Entry) write(o *object) {
-	o.number("schemaVersion", uint64(e.SchemaVersion))
-	o.text("ledgerId", e.LedgerID)
-	o.text("runtime", e.Runtime)
-	o.stamp("startedAt", e.StartedAt)
-	o.optional("host", e.Host)
-	o.optional("bootId", e.BootID)
-	o.optional("cwd", e.CWD)
-	o.optional("repoRoot", e.RepoRoot)
-	o.optional("project", e.Project)
-	o.optional("branch", e.Branch)
-	o.boolean("worktree", e.Worktree)
-	o.optional("tty", e.TTY)
-	o.integer("launcherPid", e.LauncherPID)
-	o.optional("parentLedgerId", e.ParentLedgerID)
-	o.optional("parent", e.Parent)
-	o.optional("launchedBy", e.LaunchedBy)
-	o.optional("account", e.Account)
-	o.text("enrolledBy", e.EnrolledBy)
-	o.mux("mux", e.Mux)
-	o.optional("tmuxSession", e.TmuxSession)
-	o.optional("tmuxSocket", e.TmuxSocket)
-	o.integer("pid", e.PID)
-	o.ticks("pidStartTicks", e.PIDStartTicks)
-	o.ticks("cpuTicks", e.CPUTicks)
-	o.optional("sessionId", e.SessionID)
-	o.optional("transcriptPath", e.TranscriptPath)
-	o.stamp("lastActiveAt", e.LastActiveAt)
-	o.stamp("lastHeartbeatAt", e.LastHeartbeat)
-	o.stamp("finishedAt", e.FinishedAt)
-	o.optional("finishReason", e.FinishReason)
-	o.stamp("rescuedAt", e.RescuedAt)
-	o.optional("rescueRef", e.RescueRef)
-	o.optional("rescueCommit", e.RescueCommit)
-	o.texts("rescuedPaths", e.RescuedPaths)
-	o.list("rescueSkipped", len(e.RescueSkipped), e.RescueSkipped)
-	o.boolean("interactive", e.Interactive)
-	o.optional("hostSocket", e.HostSocket)
-	o.optional("clientTty", e.ClientTTY)
-	o.exit("exitStatus", e.ExitStatus)
-	o.optional("endedBy", e.EndedBy)
-	o.optional("turn", e.Turn)
-	o.stamp("turnAt", e.TurnAt)
-	o.list("sessionIds", len(e.SessionIDs), e.SessionIDs)
-	o.optional("resumedFrom", e.ResumedFrom)
-	o.optional("scratch", e.Scratch)
-	o.optional("configHome", e.ConfigHome)
-	o.texts("flags", e.Flags)
-	o.optional("resumedBy", e.ResumedBy)
-	o.optional("resumeClaim", e.ResumeClaim)
-	o.ticks("turnOrder", e.TurnOrder)
-	o.texts("told", e.Told)
-	o.texts("takenFacts", e.TakenFacts)
-}
-
 // object is a JSON object under way.
 type object struct {
 	buf []byte
 	err error
+}
+
+func (o *object) field(f field) {
+	switch at := f.at.(type) {
+	case *int:
+		o.integer(f.name, at)
+	case *string:
+		o.optional(f.name, at)
+	case **string:
+		o.optional(f.name, *at)
+	case **int:
+		o.integer(f.name, *at)
+	case **uint64:
+		o.ticks(f.name, *at)
+	case **bool:
+		o.boolean(f.name, *at)
+	case **Stamp:
+		o.stamp(f.name, *at)
+	case *Mux:
+		o.mux(f.name, *at)
+	case **ExitStatus:
+		o.exit(f.name, *at)
+	case *[]string:
+		o.texts(f.name, *at)
+	case *[]Conversation:
+		o.conversations(f.name, *at)
+	case *[]SkippedPath:
+		o.list(f.name, len(*at), *at)
+	}
 }
 
 func (o *object) name(name string) {
@@ -110,11 +86,15 @@ func (o *object) text(name, value string) {
 }
 
 func (o *object) optional(name string, value *string) {
+	o.name(name)
+	o.buf = appendOptional(o.buf, value)
+}
+
+func appendOptional(buf []byte, value *string) []byte {
 	if value == nil {
-		o.null(name)
-		return
+		return append(buf, "null"...)
 	}
-	o.text(name, *value)
+	return gjson.AppendJSONString(buf, *value)
 }
 
 func (o *object) number(name string, value uint64) {
@@ -148,13 +128,7 @@ func (o *object) boolean(name string, value *bool) {
 	o.buf = strconv.AppendBool(o.buf, *value)
 }
 
-func (o *object) stamp(name string, value *Stamp) {
-	if value == nil {
-		o.null(name)
-		return
-	}
-	o.text(name, value.String())
-}
+func (o *object) stamp(name string, value *Stamp) { o.optional(name, value.text()) }
 
 // texts writes a list of texts.
 func (o *object) texts(name string, list []string) {
@@ -169,6 +143,25 @@ func (o *object) texts(name string, list []string) {
 		between = ",\n    "
 	}
 	o.buf = append(o.buf, "\n  ]"...)
+}
+
+// conversations writes a list of conversations.
+func (o *object) conversations(name string, list []Conversation) {
+	if len(list) == 0 {
+		o.raw(name, []byte("[]"))
+		return
+	}
+	o.name(name)
+	between := "[\n    {\n      \"id\": "
+	for _, c := range list {
+		o.buf = gjson.AppendJSONString(append(o.buf, between...), c.ID)
+		o.buf = append(o.buf, ",\n      \"transcriptPath\": "...)
+		o.buf = appendOptional(o.buf, c.TranscriptPath)
+		o.buf = append(o.buf, ",\n      \"since\": "...)
+		o.buf = appendOptional(o.buf, c.Since.text())
+		between = "\n    },\n    {\n      \"id\": "
+	}
+	o.buf = append(o.buf, "\n    }\n  ]"...)
 }
 
 // list writes a list of length n; what is in one is left to encoding/json, as

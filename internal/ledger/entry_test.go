@@ -99,6 +99,34 @@ func TestDecodeRefusesWhatIsNoEntry(t *testing.T) {
 	}
 }
 
+func FuzzDecode(f *testing.F) {
+	var e Entry
+	e.SchemaVersion, e.LedgerID, e.SessionIDs, e.RescueSkipped = 1, "claude-x", []Conversation{{ID: "a", Since: At(time.Unix(1, 0))}}, []SkippedPath{{"p", "w"}}
+	raw, err := Encode(&e)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
+	f.Add([]byte(`{"schemaVersion":1,"ledgerId":"claude-x","future":{"b":[1, 2.50]},"mux":{"kind":null},"exitStatus":{"code":1},"flags":null,"pid":7}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		e, err := Decode(raw)
+		if err != nil {
+			return
+		}
+		once, err := Encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Decode(once)
+		if err != nil {
+			t.Fatalf("%v: %s", err, once)
+		}
+		if twice, err := Encode(again); err != nil || string(twice) != string(once) {
+			t.Errorf("%v: %s became %s", err, once, twice)
+		}
+	})
+}
+
 func newStore(t *testing.T) *Store {
 	t.Helper()
 	return Open(filepath.Join(t.TempDir(), "root"))

@@ -17,6 +17,14 @@ func At(t time.Time) *Stamp { return &Stamp{t.UTC().Truncate(time.Second)} }
 // String is the stamp as it stands in an entry.
 func (s Stamp) String() string { return s.UTC().Format(stampLayout) }
 
+// text is the stamp as it stands in an entry, nil for none.
+func (s *Stamp) text() *string {
+	if s == nil {
+		return nil
+	}
+	return Ptr(s.String())
+}
+
 // MarshalJSON writes the stamp as a string.
 func (s Stamp) MarshalJSON() ([]byte, error) {
 	return s.UTC().AppendFormat(make([]byte, 0, 24), `"`+stampLayout+`"`), nil
