@@ -88,7 +88,7 @@ func noteEnd(e *ledger.Entry, pid int, end wire.State, finished time.Time) error
 	switch {
 	case end.Signal != 0:
 		e.ExitStatus = &ledger.ExitStatus{Signal: ledger.Ptr(end.Signal)}
-		if e.FinishedAt == nil {
+		if e.FinishedAt == nil && ledger.Value(e.EndedBy) != ledger.EndedByUser { // not stopped by its user
 			e.EndedBy = ledger.Ptr(ledger.EndedByLoss)
 		}
 	case end.Code == 0 && e.FinishedAt == nil:
