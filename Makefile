@@ -12,7 +12,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 SCRIPTS := $$(find . -name '*.sh' -not -path './.git/*' -not -path './tools/install/*') .ci/run
 FUZZTIME := 20s
 
-.PHONY: all test race test-real lint bench fuzz demo clean help
+.PHONY: all test race test-real lint bench fuzz demo dist clean help
 
 all: ## build both programs into bin/
 	tools/build.sh $(BIN)
@@ -46,6 +46,9 @@ fuzz: ## every fuzz target for FUZZTIME
 
 demo: all ## the whole story in a minute, on a stand-in CLI, in a throwaway HOME
 	@demo/demo.sh
+
+dist: ## release tarballs with their checksums, in dist/
+	tools/dist.sh
 
 clean: ## remove what was built
 	rm -rf bin dist

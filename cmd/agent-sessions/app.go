@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"agentwrap/internal/git"
 	"agentwrap/internal/ledger"
+	"agentwrap/internal/observe"
 	"agentwrap/internal/present"
+	"agentwrap/internal/runtimes"
 )
 
 // app is what every command works with: its streams, its environment as a
@@ -52,6 +56,48 @@ func (a *app) store() (*ledger.Store, error) {
 	}
 	return ledger.Open(root), nil
 }
+
+// sources are where the facts about all sessions come from.
+func (a *app) sources() (observe.Sources, error) {
+	store, err := a.store()
+	if err != nil {
+		return observe.Sources{}, err
+	}
+	covered, err := runtimes.Covered(runtimes.ShimDir(a.getenv))
+	if err != nil {
+		a.warn("%v", err)
+	}
+	src := observe.Sources{
+		Store: store, Home: a.getenv("HOME"), Hosts: hosts{}, Now: a.now,
+		Covered: func(name string) bool { return slices.Contains(covered, name) },
+	}
+	if runner, err := git.New(a.env); err == nil {
+		src.Dirty = func(ctx context.Context, cwd string) (int, error) {
+			ctx, cancel := context.WithTimeout(ctx, dirtyTimeout)
+			defer cancel()
+			return runner.DirtyCount(ctx, cwd)
+		}
+	}
+	return src, nil
+}
+
+// session is the one that a person means by a short form of its id.
+func (a *app) session(ctx context.Context, short string, want observe.Want) (*observe.Session, error) {
+	src, err := a.sources()
+	if err != nil {
+		return nil, err
+	}
+	id, err := src.Store.Resolve(short)
+	if err != nil {
+		return nil, err
+	}
+	s, _, err := observe.One(ctx, src, id, want)
+	return s, err
+}
+
+// dirtyTimeout bounds the count of uncommitted files in one working tree: a
+// listing goes on without it.
+const dirtyTimeout = 2 * time.Second
 
 // screen is what the output is shown on.
 func (a *app) screen() present.Screen { return present.ScreenOf(a.out, a.getenv) }

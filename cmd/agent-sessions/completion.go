@@ -1,9 +1,12 @@
 package main
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
-	"agentwrap/internal/ledger"
+	"agentwrap/internal/observe"
 	"agentwrap/internal/present"
 )
 
@@ -33,22 +36,29 @@ func newCompletionCommand(a *app) *cobra.Command {
 	})
 }
 
-// completeID completes the first argument by the ids that there are, each with
-// what tells it from the others.
+// completeID completes the first argument by the sessions that live or were
+// lost, each with what tells it from the others.
 func completeID(a *app) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return nil, directive
 		}
-		entries, err := listOptions{all: true}.entries(a)
+		src, err := a.sources()
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
+			return nil, directive
 		}
+		view, err := observe.All(cmd.Context(), src, observe.Want{Texts: true})
+		if err != nil {
+			return nil, directive
+		}
+		slices.SortStableFunc(view.Sessions, lostFirst)
 		var ids []cobra.Completion
-		for _, e := range entries {
-			about := present.Line(ledger.Value(e.Project)) + " " + present.Ago(ledger.Value(e.StartedAt).Time, a.now())
-			ids = append(ids, cobra.CompletionWithDesc(e.LedgerID, about))
+		for _, s := range view.Sessions {
+			word, _ := stateWord(s)
+			about := strings.TrimSpace(present.Line(word + " " + where(s) + " " + titleOf(s)))
+			ids = append(ids, cobra.CompletionWithDesc(s.Entry.LedgerID, about))
 		}
-		return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		return ids, directive
 	}
 }

@@ -1,20 +1,25 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"agentwrap/internal/ledger"
-	"agentwrap/internal/present"
+	"agentwrap/internal/observe"
 )
 
 type listOptions struct {
-	all     bool
-	json    bool
-	runtime string
-	project string
+	all      bool
+	json     bool
+	states   []string
+	runtimes []string
+	projects []string
 }
 
 func newListCommand(a *app) *cobra.Command {
@@ -22,71 +27,142 @@ func newListCommand(a *app) *cobra.Command {
 	cmd := command(&cobra.Command{
 		Use:   "list",
 		Short: "what lives and what was lost",
-		Long: "Lists the sessions that live and those that were lost, the lost ones first, then the newest first.\n" +
-			"Where standard output is no terminal, each session is a line of tab-separated fields without titles.",
-		Example: "  agent-sessions list --all --project parser",
+		Long: `Lists the sessions that live and those that were lost: the lost ones first, then the newest first.
+
+Where standard output is no terminal, each session is a line of fields with a tab between: id, state, runtime, title,
+project, branch, folder, start, last activity, whose turn it is, uncommitted files, memory in bytes, terminal, "lost" or
+nothing. A field that is not known is empty; later versions add fields only at the end.
+
+States are working, idle, detached (alive, without a terminal), orphaned, finished and unknown; lost are the orphaned and
+those that ended against their user's will; alive are the first three. The contract's own names are understood too.`,
+		Example: "  agent-sessions list --all --project parser\n  agent-sessions list --state lost --json",
 		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return runList(a, o) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runList(cmd.Context(), a, o) },
 	})
 	cmd.Flags().BoolVarP(&o.all, "all", "a", false, "finished sessions too")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print a JSON array")
-	cmd.Flags().StringVar(&o.runtime, "runtime", "", "only sessions of this runtime, such as claude")
-	cmd.Flags().StringVar(&o.project, "project", "", "only sessions of this project")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print a JSON array (docs/ledger.md)")
+	cmd.Flags().StringSliceVar(&o.states, "state", nil, "only sessions in this `state`; several with commas")
+	cmd.Flags().StringSliceVar(&o.runtimes, "runtime", nil, "only sessions of this `runtime`, such as claude")
+	cmd.Flags().StringSliceVar(&o.projects, "project", nil, "only sessions of this `project`, by its name or a folder's path")
 	return cmd
 }
 
-func runList(a *app, o listOptions) error {
-	entries, err := o.entries(a)
+func runList(ctx context.Context, a *app, o listOptions) error {
+	view, sessions, err := o.observe(ctx, a)
 	if err != nil {
 		return err
 	}
+	for _, d := range view.Damaged {
+		a.warn("%v; 'agent-sessions doctor --repair' sets it aside", d.Err)
+	}
 	if o.json {
-		enc := json.NewEncoder(a.out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(entries)
+		return printJSON(a, sessions)
 	}
-	t := present.Table{Columns: []present.Column{
-		{Title: "ID"}, {Title: "RUNTIME", Drop: 3}, {Title: "PROJECT", Min: 8}, {Title: "BRANCH", Min: 6, Drop: 1},
-		{Title: "AGE", Right: true}, {Title: "TTY", Drop: 2},
-	}}
-	for _, e := range entries {
-		started := ledger.Value(e.StartedAt)
-		t.Rows = append(t.Rows, []present.Cell{
-			{Text: e.LedgerID}, {Text: e.Runtime}, {Text: ledger.Value(e.Project)}, {Text: ledger.Value(e.Branch)},
-			{Text: present.Age(a.now().Sub(started.Time)), Raw: started.String()}, {Text: ledger.Value(e.TTY)},
-		})
-	}
-	return t.Write(a.out, a.screen())
+	l := newListing(view, a)
+	return l.print(a.out, a.screen(), sessions)
 }
 
-func (o listOptions) entries(a *app) ([]*ledger.Entry, error) {
-	store, err := a.store()
+// printJSON prints one indented JSON value, <, > and & as they are.
+func printJSON(a *app, v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// observe are the sessions that are asked for, in the order they are shown in.
+func (o listOptions) observe(ctx context.Context, a *app) (*observe.View, []*observe.Session, error) {
+	keep, err := o.filter()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	ids, err := store.IDs()
+	src, err := a.sources()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	kept := []*ledger.Entry{}
-	for _, id := range ids {
-		e, err := store.Read(id)
-		if err != nil {
-			a.warn("%v", err)
-			continue
-		}
-		if o.wants(e) {
-			kept = append(kept, e)
+	view, err := observe.All(ctx, src, observe.Want{Finished: o.all || o.wantsFinished(), Clients: true, Texts: true, Costs: true, Dirty: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := view.Sample(ctx); err != nil {
+		return nil, nil, err
+	}
+	sessions := []*observe.Session{}
+	for _, s := range view.Sessions {
+		if keep(s) {
+			sessions = append(sessions, s)
 		}
 	}
-	slices.SortFunc(kept, func(x, y *ledger.Entry) int {
-		return ledger.Value(y.StartedAt).Compare(ledger.Value(x.StartedAt).Time)
+	slices.SortStableFunc(sessions, lostFirst)
+	return view, sessions, nil
+}
+
+// lostFirst keeps the order in which sessions come, the newest first.
+func lostFirst(x, y *observe.Session) int {
+	rank := func(s *observe.Session) int {
+		if s.Lost {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Compare(rank(x), rank(y))
+}
+
+// stateNames are the names of the states on the command line, beside the
+// contract's own.
+var stateNames = map[string]func(*observe.Session) bool{
+	"working":  inState(ledger.AliveWorking),
+	"idle":     inState(ledger.AliveIdle),
+	"detached": inState(ledger.DetachedAlive),
+	"orphaned": inState(ledger.Orphaned),
+	"finished": inState(ledger.Finished),
+	"unknown":  inState(ledger.Unknown),
+	"lost":     func(s *observe.Session) bool { return s.Lost },
+	"alive":    func(s *observe.Session) bool { return s.State.Alive() },
+}
+
+func inState(state ledger.State) func(*observe.Session) bool {
+	return func(s *observe.Session) bool { return s.State == state }
+}
+
+// stateName is the short name of a state's long one, in lower case.
+func stateName(name string) string {
+	name = strings.ToLower(name)
+	return strings.TrimSuffix(strings.TrimPrefix(name, "alive-"), "-alive")
+}
+
+func (o listOptions) wantsFinished() bool {
+	return slices.ContainsFunc(o.states, func(s string) bool { return stateName(s) == "finished" })
+}
+
+// filter tells which sessions are asked for.
+func (o listOptions) filter() (func(*observe.Session) bool, error) {
+	var states []func(*observe.Session) bool
+	for _, name := range o.states {
+		is, known := stateNames[stateName(name)]
+		if !known {
+			return nil, wrongUse("no state is called %q; see 'agent-sessions list --help'", name)
+		}
+		states = append(states, is)
+	}
+	var folders []string
+	for _, p := range o.projects {
+		if folder, err := filepath.Abs(p); err == nil && strings.ContainsAny(p, "/.") {
+			folders = append(folders, folder)
+		}
+	}
+	return func(s *observe.Session) bool {
+		inStates := slices.ContainsFunc(states, func(is func(*observe.Session) bool) bool { return is(s) })
+		return (len(states) == 0 || inStates) &&
+			(len(o.runtimes) == 0 || slices.Contains(o.runtimes, s.Entry.Runtime)) &&
+			(len(o.projects) == 0 || slices.Contains(o.projects, ledger.Value(s.Entry.Project)) || below(folders, ledger.Value(s.Entry.CWD)))
+	}, nil
+}
+
+// below tells whether a path is one of some folders or lies in one.
+func below(folders []string, path string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		rel, err := filepath.Rel(folder, path)
+		return path != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 	})
-	return kept, nil
-}
-
-func (o listOptions) wants(e *ledger.Entry) bool {
-	return (o.all || e.FinishedAt == nil) &&
-		(o.runtime == "" || e.Runtime == o.runtime) &&
-		(o.project == "" || ledger.Value(e.Project) == o.project)
 }

@@ -39,7 +39,19 @@ func newRoot(a *app) rootCommand {
 `)
 	root.Version = version
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(newListCommand(a), newHookCommand(a), newCompletionCommand(a), newManCommand(a), newScratchCommand(a), newContextCommand(a))
+	root.AddCommand(
+		newListCommand(a),
+		newShowCommand(a),
+		newAttachCommand(a),
+		newPeekCommand(a),
+		newDetachCommand(a),
+		newStopCommand(a),
+		newScratchCommand(a),
+		newContextCommand(a),
+		newHookCommand(a),
+		newCompletionCommand(a),
+		newManCommand(a),
+	)
 	return rootCommand{root}
 }
 

@@ -97,6 +97,7 @@ func table() *Table {
 		Rows: [][]Cell{
 			{{Text: "482913", Raw: "claude-482913"}, {Text: "修复解析器的错误"}, {Text: "512M", Raw: "536870912"}, {Text: "pts/1"}},
 			{{Text: "17"}, {Text: "plain words\there"}, {Text: "1.5G"}, {Text: ""}},
+			{{Text: "9"}, {Text: ""}, {Text: ""}, {Text: "pts/2"}},
 		},
 	}
 }
@@ -114,16 +115,20 @@ func TestTableFitsTheTerminal(t *testing.T) {
 	for width, want := range map[int]string{
 		0: "ID      TITLE              MEM  TTY\n" +
 			"482913  修复解析器的错误  512M  pts/1\n" +
-			"17      plain words here  1.5G\n",
+			"17      plain words here  1.5G\n" +
+			"9                               pts/2\n",
 		33: "ID      TITLE          MEM  TTY\n" +
 			"482913  修复解析器…   512M  pts/1\n" +
-			"17      plain words…  1.5G\n",
+			"17      plain words…  1.5G\n" +
+			"9                           pts/2\n",
 		26: "ID      TITLE          MEM\n" +
 			"482913  修复解析器…   512M\n" +
-			"17      plain words…  1.5G\n",
+			"17      plain words…  1.5G\n" +
+			"9\n",
 		16: "ID      TITLE\n" +
 			"482913  修复解…\n" +
-			"17      plain w…\n",
+			"17      plain w…\n" +
+			"9\n",
 	} {
 		got := written(t, Screen{Terminal: true, Width: width})
 		if got != want {
@@ -138,7 +143,7 @@ func TestTableFitsTheTerminal(t *testing.T) {
 }
 
 func TestTableIsTSVWhereNobodyLooks(t *testing.T) {
-	want := "claude-482913\t修复解析器的错误\t536870912\tpts/1\n17\tplain words here\t1.5G\t\n"
+	want := "claude-482913\t修复解析器的错误\t536870912\tpts/1\n17\tplain words here\t1.5G\t\n9\t\t\tpts/2\n"
 	if got := written(t, Screen{}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

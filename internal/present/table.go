@@ -104,8 +104,6 @@ func (t *Table) writeRow(w *bufio.Writer, s Screen, row []Cell, widths []int) {
 			w.WriteString(strings.Repeat(" ", blanks))
 			w.WriteString(s.Tint(c.Tone, text))
 			blanks = 0
-		} else {
-			pad = widths[i]
 		}
 		blanks += pad
 	}

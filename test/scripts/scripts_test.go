@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -81,7 +83,7 @@ func runScript(t *testing.T, file string) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"terminal": terminals.start, "submit": terminals.submit, "press": terminals.press, "screen": terminals.wait,
 			"hangup": terminals.hangUp, "killterminal": terminals.kill, "exits": terminals.exits,
-			"capture": capture,
+			"capture": capture, "until": until,
 		},
 	})
 }
@@ -153,6 +155,27 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: capture NAME")
 	}
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// until PATTERN COMMAND [ARG...] runs a command again and again until what it
+// prints matches: for what a script can only see from outside, such as a process
+// noticing that another one is gone.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until PATTERN COMMAND [ARG...]")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		err := ts.Exec(args[1], args[2:]...)
+		out := ts.ReadFile("stdout")
+		if err == nil && pattern.MatchString(out) {
+			return
+		}
+		if time.Since(start) > time.Minute {
+			ts.Fatalf("no %q after a minute, but: %v\n%s%s", args[0], err, out, ts.ReadFile("stderr"))
+		}
+	}
 }
 
 // terminals are the terminals that a script has opened, by name.

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/spf13/cobra"
+
+	"agentwrap/internal/host"
+	"agentwrap/internal/observe"
+	"agentwrap/internal/present"
+)
+
+func newPeekCommand(a *app) *cobra.Command {
+	return command(&cobra.Command{
+		Use:   "peek ID",
+		Short: "a session's screen, without attaching",
+		Long: "Prints what a session shows on its screen now. The session does not notice.\n" +
+			"Where standard output is no terminal, it is plain text.",
+		Example:           "  agent-sessions peek 482913\n  agent-sessions peek 482913 | tail -n 5",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeID(a),
+		RunE:              func(cmd *cobra.Command, args []string) error { return runPeek(cmd.Context(), a, args[0]) },
+	}, exitNoSession, exitRefused)
+}
+
+func runPeek(ctx context.Context, a *app, short string) error {
+	s, err := a.session(ctx, short, observe.Want{})
+	if err != nil {
+		return err
+	}
+	socket, err := holderOf(s)
+	if err != nil {
+		return err
+	}
+	status, err := host.Ask(socket)
+	if err != nil {
+		return fmt.Errorf("peek at %s: %w", s.Entry.LedgerID, err)
+	}
+	picture, err := host.Peek(socket)
+	if err != nil {
+		return fmt.Errorf("peek at %s: %w", s.Entry.LedgerID, err)
+	}
+	_, err = io.WriteString(a.out, render(picture, int(status.Size.Columns), int(status.Size.Rows), a.screen().Colour))
+	return err
+}
+
+// render plays what draws a screen on a terminal that nobody sees, and gives
+// its lines, without the empty ones at the end. Nothing of the session's own
+// sequences is left: colours, where they are asked for, are made from the
+// cells.
+func render(picture []byte, columns, rows int, colour bool) string {
+	if columns <= 0 || rows <= 0 {
+		columns, rows = 80, 24
+	}
+	screen := vt.NewEmulator(columns, rows)
+	// What the terminal would answer goes nowhere.
+	go func() { _, _ = io.Copy(io.Discard, screen) }()
+	_, _ = screen.Write(picture)
+	text := present.Lines(screen.String())
+	if colour {
+		text = screen.Render()
+	}
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
