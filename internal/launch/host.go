@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -55,7 +55,7 @@ func insideHost() bool {
 		return false
 	}
 	argv, err := process.Cmdline(st.Session)
-	return err == nil && len(argv) > 1 && slices.Equal(argv[:2], []string{"agentwrap", host.HoldVerb})
+	return err == nil && len(argv) > 1 && filepath.Base(argv[0]) == "agentwrap" && argv[1] == host.HoldVerb
 }
 
 // hosted starts the CLI in a host and relays this terminal to it. An error says
