@@ -265,6 +265,17 @@ func Append(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
+// AppendBounded is Append for a log that is not to grow beyond limit, in bytes:
+// a full one becomes path.1, in the place of the one before it.
+func AppendBounded(path string, data []byte, limit int64) error {
+	if st, err := os.Lstat(path); err == nil && st.Size() > limit {
+		if err := renameInto(unix.Renameat2, path, path+".1", 0); err != nil {
+			return err
+		}
+	}
+	return Append(path, data)
+}
+
 // Remove deletes the file at path; one that is not there is no error.
 func Remove(path string) error {
 	if err := failing("unlink", path); err != nil {

@@ -1,0 +1,3 @@
+package sweep
+
+func stormOne() int { return 0 }

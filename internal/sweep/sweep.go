@@ -1,0 +1,166 @@
+// Package sweep compares the ledger, the kernel and the hosts once: it enrols
+// sessions that have no entry, binds processes, closes what is gone after
+// saving its work, removes what is old, and tells the user of what was lost. A
+// pure judge decides, thin hands carry out, and everything may be repeated.
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"agentwrap/internal/ledger"
+	"agentwrap/internal/notify"
+	"agentwrap/internal/observe"
+	"agentwrap/internal/process"
+	"agentwrap/internal/procscan"
+	"agentwrap/internal/statefile"
+)
+
+// Sweeper is what a sweep works with.
+type Sweeper struct {
+	Sources observe.Sources
+	// Panes asks a multiplexer's server for its panes. nil: none is found.
+	Panes procscan.Panes
+	// Rescue saves what a dead session left uncommitted. nil: nothing is saved
+	// and nothing is closed that should have been.
+	Rescue Rescue
+	// Notify tells the user. nil: nobody is told.
+	Notify *notify.Notifier
+}
+
+// Report is what one sweep did.
+type Report struct {
+	// Busy tells that another sweep was running: this one did nothing.
+	Busy         bool           `json:"busy"`
+	Enrolled     []string       `json:"enrolled"`
+	Bound        []string       `json:"bound"`
+	Rescued      []RescuedRow   `json:"rescued"`
+	Closed       []ClosedRow    `json:"closed"`
+	SetAside     []string       `json:"setAside"`
+	Pruned       []string       `json:"pruned"`
+	Notified     []string       `json:"notified"`
+	Unverifiable []Unverifiable `json:"unverifiable"`
+	Failed       []Failure      `json:"failed"`
+}
+
+// RescuedRow is a session whose work was saved; Ref is "" where there was none.
+type RescuedRow struct {
+	ID  string `json:"ledgerId"`
+	Ref string `json:"rescueRef"`
+}
+
+// ClosedRow is an entry that was closed.
+type ClosedRow struct {
+	ID     string `json:"ledgerId"`
+	Reason string `json:"finishReason"`
+}
+
+// Failure is what could not be done this time. It is tried again.
+type Failure struct {
+	ID  string `json:"ledgerId"`
+	Why string `json:"why"`
+}
+
+// lockName is the lock of the one sweep at a time.
+const lockName = "sweep.lock"
+
+// Run sweeps once. Another sweep at work is no error: Report.Busy. It fails
+// with procscan.ErrNamespace in a nested user namespace, where environments
+// that cannot be read prove nothing.
+func (s *Sweeper) Run(ctx context.Context) (Report, error) {
+	r := newReport()
+	if err := procscan.InHostNamespace(); err != nil {
+		return r, err
+	}
+	lock, err := s.lock()
+	if errors.Is(err, statefile.ErrLocked) {
+		r.Busy = true
+		return r, nil
+	}
+	if err != nil {
+		return r, fmt.Errorf("begin a sweep: %w", err)
+	}
+	defer lock.Release()
+	began := s.Sources.Now()
+	view, err := observe.All(ctx, s.Sources, observe.Want{})
+	if err != nil {
+		return r, fmt.Errorf("sweep: %w", err)
+	}
+	todo, blind := judge(s.facts(view, began))
+	r.Unverifiable = append(r.Unverifiable, blind...)
+	c := carrier{Sweeper: s, ctx: ctx, view: view, report: &r, unsaved: map[string]bool{}}
+	for _, d := range todo {
+		if ctx.Err() != nil {
+			return r, fmt.Errorf("sweep: %w", ctx.Err())
+		}
+		c.carryOut(d)
+	}
+	s.syncRecent(view)
+	err = s.Sources.Store.NoteSweep(ledger.LastSweep{CompletedAt: s.Sources.Now(), RescuedSince: c.rescuedUpTo(began)})
+	if err != nil {
+		return r, fmt.Errorf("sweep: %w", err)
+	}
+	return r, s.tell(ctx, &r)
+}
+
+func newReport() Report {
+	return Report{Enrolled: []string{}, Bound: []string{}, Rescued: []RescuedRow{}, Closed: []ClosedRow{}, SetAside: []string{}, Pruned: []string{},
+		Notified: []string{}, Unverifiable: []Unverifiable{}, Failed: []Failure{}}
+}
+
+func (s *Sweeper) lock() (*statefile.Lock, error) {
+	dir := s.Sources.Store.Dir()
+	if err := statefile.MakeDir(dir); err != nil {
+		return nil, err
+	}
+	return statefile.Acquire(filepath.Join(dir, lockName), 0)
+}
+
+// facts are what a view tells the judge.
+func (s *Sweeper) facts(v *observe.View, now time.Time) facts {
+	f := facts{now: now, briefs: v.Briefs, damaged: v.Damaged, last: v.LastSweep}
+	for _, session := range v.Sessions {
+		r := row{entry: session.Entry, where: session.Whereabouts}
+		if session.Entry.FinishedAt != nil {
+			r.where = v.WhereIs(session.Entry)
+		}
+		r.ticks, r.read = session.Ticks()
+		f.rows = append(f.rows, r)
+	}
+	f.rows = append(f.rows, s.closedSince(v, rescuedSince(f))...)
+	for i := range v.Snapshot.Processes {
+		f.candidates = append(f.candidates, s.candidate(v, &v.Snapshot.Processes[i]))
+	}
+	return f
+}
+
+// closedSince are the finished entries that may still be owed a rescue, read
+// in full.
+func (s *Sweeper) closedSince(v *observe.View, since time.Time) (rows []row) {
+	for _, b := range v.Briefs {
+		if b.Rescued || b.EndedBy == ledger.EndedByUser || b.FinishedAt.Before(since.Add(-ledger.ClockSlack)) {
+			continue
+		}
+		if e, err := s.Sources.Store.Read(b.LedgerID); err == nil && e.FinishedAt != nil {
+			rows = append(rows, row{entry: e, where: v.WhereIs(e)})
+		}
+	}
+	return rows
+}
+
+func (s *Sweeper) candidate(v *observe.View, p *procscan.Process) candidate {
+	c := candidate{
+		Identity: process.Identity{BootID: v.Snapshot.BootID, PID: p.PID, StartTicks: p.StartTicks},
+		runtime:  p.Runtime, args: p.Args, owner: v.OwnerOf(p), unreadable: p.Unreadable,
+	}
+	if c.owner == "" && p.Unreadable == nil && p.LedgerID != "" {
+		// Read after the scan: a launch may have written it since the ledger was.
+		if e, err := s.Sources.Store.Read(p.LedgerID); err == nil {
+			c.carries = e
+		}
+	}
+	return c
+}
