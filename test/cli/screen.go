@@ -6,9 +6,6 @@ import (
 	"time"
 )
 
-// waitLimit bounds each wait for something in a terminal.
-const waitLimit = 60 * time.Second
-
 // Enter is the key; what a test types besides is its text.
 const Enter = "\r"
 
@@ -20,9 +17,6 @@ func (term *Terminal) Press(keys ...string) {
 		term.order(order{Write: []byte(k)})
 	}
 }
-
-// enterAgain is how long a CLI has for taking a line before Enter is pressed once more.
-const enterAgain = 300 * time.Millisecond
 
 // Submit types a line, waits until the screen shows it, and presses Enter.
 func (term *Terminal) Submit(line string) {
@@ -38,9 +32,13 @@ func (term *Terminal) Submit(line string) {
 func (term *Terminal) Ask(line string) {
 	term.t.Helper()
 	term.Press(line)
-	term.wait("the prompt to show "+line, func() bool { return strings.Contains(term.row(), line) }, nil)
-	term.wait("the prompt to take "+line, func() bool { return !strings.Contains(term.row(), line) }, func() {
-		term.Press(ctrlE, Enter)
+	term.await(wait{what: "the prompt to show " + line, done: func() bool { return strings.Contains(term.row(), line) }})
+	term.await(wait{
+		what:  "the prompt to take " + line,
+		done:  func() bool { return !strings.Contains(term.row(), line) },
+		press: func() { term.Press(ctrlE, Enter) },
+		again: 300 * time.Millisecond,
+		hold:  150 * time.Millisecond, // a prompt that is being drawn anew is no empty prompt
 	})
 }
 
@@ -122,40 +120,8 @@ func (term *Terminal) WaitText(text string) string {
 func (term *Terminal) Wait(what string, wanted func(screen string) bool) string {
 	term.t.Helper()
 	var screen string
-	term.wait(what, func() bool { screen = term.show(); return wanted(screen) }, nil)
+	term.await(wait{what: what, done: func() bool { screen = term.show(); return wanted(screen) }})
 	return screen
-}
-
-// wait waits until done, which is called with term.mu held, says so after some output. If press is given, it is called
-// first, and again as long as it seems to be lost.
-func (term *Terminal) wait(what string, done func() bool, press func()) {
-	term.t.Helper()
-	limit := time.After(waitLimit)
-	var again <-chan time.Time
-	for ended := false; ; {
-		term.mu.Lock()
-		ok, changed := done(), term.changed
-		term.mu.Unlock()
-		if ok {
-			return
-		}
-		if ended {
-			term.t.Fatalf("waiting for %s: the terminal's command ended: %+v\n%s", what, term.status, term.Screen())
-		}
-		if press != nil && again == nil {
-			press()
-			again = time.After(enterAgain)
-		}
-		select {
-		case <-changed:
-		case <-again:
-			again = nil
-		case <-term.gone:
-			ended = true
-		case <-limit:
-			term.t.Fatalf("no %s within %v:\n%s", what, waitLimit, term.Screen())
-		}
-	}
 }
 
 // WaitExit waits until the terminal's command has ended.
