@@ -29,8 +29,14 @@ type Command struct {
 	Config []string
 	// Stdin is read to its end, nothing where nil. [Runner.Start] takes none.
 	Stdin io.Reader
+	// Stderr gets what git says on standard error, nil for none. [Runner.Start]
+	// takes none.
+	Stderr io.Writer
 	// Limit ends the command after this time, [DefaultLimit] where zero.
 	Limit time.Duration
+	// NoIndex keeps git from reading the index, for what asks only the object
+	// store: a large index costs more than the answer.
+	NoIndex bool
 	// Network lets git fetch what a partial clone lacks.
 	Network bool
 	// Finish lets the command come to its end when our process is killed. Without it the kernel ends it too,
@@ -48,6 +54,9 @@ func (r *Runner) Run(ctx context.Context, c Command) ([]byte, error) {
 	cmd.Stdin, cmd.Stdout = c.Stdin, &stdout
 	stderr := &tail{}
 	cmd.Stderr = stderr
+	if c.Stderr != nil {
+		cmd.Stderr = io.MultiWriter(stderr, c.Stderr)
+	}
 	runtime.LockOSThread() // the parent death signal is bound to the thread that starts the child
 	defer runtime.UnlockOSThread()
 	err := cmd.Run()
@@ -62,7 +71,8 @@ type Process struct {
 	Pid int
 
 	cancel context.CancelFunc
-	done   chan error
+	done   chan struct{}
+	err    error // how it ended, once done is closed
 }
 
 // Start starts c and gives its two ends. [Process.Wait] or [Process.Kill] must follow.
@@ -78,7 +88,7 @@ func (r *Runner) Start(ctx context.Context, c Command) (*Process, error) {
 	}
 	out, in := io.Pipe()
 	cmd.Stdout = in
-	p := &Process{Stdin: stdin, Stdout: out, cancel: cancel, done: make(chan error, 1)}
+	p := &Process{Stdin: stdin, Stdout: out, cancel: cancel, done: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
@@ -88,9 +98,9 @@ func (r *Runner) Start(ctx context.Context, c Command) (*Process, error) {
 		if err != nil {
 			return
 		}
-		err = c.failure(ctx, cmd.Wait(), stderr)
+		p.err = c.failure(ctx, cmd.Wait(), stderr)
 		in.CloseWithError(io.EOF)
-		p.done <- err
+		close(p.done)
 	}()
 	if err := <-started; err != nil {
 		cancel()
@@ -100,13 +110,14 @@ func (r *Runner) Start(ctx context.Context, c Command) (*Process, error) {
 	return p, nil
 }
 
-// Wait closes standard input and waits for the end. What is left on standard output is dropped.
+// Wait closes standard input and waits for the end. What is left on standard
+// output is dropped. It may be called again.
 func (p *Process) Wait() error {
 	p.Stdin.Close()
 	go io.Copy(io.Discard, p.Stdout)
-	err := <-p.done
+	<-p.done
 	p.cancel()
-	return err
+	return p.err
 }
 
 // Kill ends the process at once.
@@ -136,6 +147,9 @@ func (r *Runner) prepare(ctx context.Context, c Command) *exec.Cmd {
 	cmd.Env = r.environ[:len(r.environ):len(r.environ)]
 	if !c.Network {
 		cmd.Env = append(cmd.Env, offline)
+	}
+	if c.NoIndex {
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE=/nonexistent/index")
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if !c.Finish {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -89,9 +87,6 @@ func (r *Runner) DirtyCount(ctx context.Context, dir string) (int, error) {
 // dirtyNested counts the submodules with uncommitted work that status, told to
 // look into none, did not list.
 func (repo *Repository) dirtyNested(ctx context.Context, status []byte) (int, error) {
-	if _, err := os.Lstat(filepath.Join(repo.Top, ".gitmodules")); err != nil {
-		return 0, nil
-	}
 	links, err := repo.Gitlinks(ctx)
 	count := 0
 	for _, path := range links {

@@ -3,6 +3,8 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -13,6 +15,9 @@ import (
 // configuration and start its programs, so it is told not to
 // ([IgnoreNested]), and who needs to know opens each with [Runner.Open].
 func (repo *Repository) Gitlinks(ctx context.Context) ([]string, error) {
+	if !repo.mayHaveGitlinks() {
+		return nil, nil
+	}
 	out, err := repo.Run(ctx, Command{Args: []string{"ls-files", "--stage", "-z"}})
 	if err != nil {
 		return nil, err
@@ -27,6 +32,20 @@ func (repo *Repository) Gitlinks(ctx context.Context) ([]string, error) {
 		}
 	}
 	return paths, nil
+}
+
+// mayHaveGitlinks looks for the mode of a gitlink in the bytes of the index
+// file, where every version writes it plainly (gitformat-index(5)). It may be
+// wrong, so git is asked then; a split index may hide one in its other file.
+func (repo *Repository) mayHaveGitlinks() bool {
+	if shared, _ := filepath.Glob(filepath.Join(repo.GitDir, "sharedindex.*")); len(shared) > 0 {
+		return true
+	}
+	index, err := os.ReadFile(filepath.Join(repo.GitDir, "index"))
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	return !bytes.HasPrefix(index, []byte("DIRC")) || bytes.Contains(index, []byte{0, 0, 0o160000 >> 8, 0})
 }
 
 // IgnoreNested is git status's flag to look no further into a nested

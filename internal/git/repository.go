@@ -179,6 +179,11 @@ func (repo *Repository) Version(ctx context.Context) (Version, error) {
 	return repo.runner.Version(ctx)
 }
 
+// Durable is [Runner.Durable].
+func (repo *Repository) Durable(ctx context.Context) ([]string, error) {
+	return repo.runner.Durable(ctx)
+}
+
 func (repo *Repository) guarded(c Command) Command {
 	if c.Dir == "" {
 		c.Dir = repo.Top
