@@ -127,9 +127,7 @@ func carries(e *ledger.Entry, conversation string) bool {
 // Agent is the nearest process above that runs a session of an agent CLI,
 // covered by a shim or not. ok is false where there is none.
 func (l Look) Agent() (a Agent, ok bool) {
-	// A shim folder that cannot be read leaves the CLIs that are known anyway.
-	covered, _ := runtimes.Covered(runtimes.ShimDir(l.Getenv))
-	look := enrol.Look{Covered: func(name string) bool { return runtimes.IsAgent(name) || slices.Contains(covered, name) }}
+	look := enrol.Look{Covered: l.isAgent()}
 	subject, err := look.Process(l.PID, "", nil)
 	if err != nil {
 		return Agent{}, false
@@ -146,4 +144,24 @@ func (l Look) Agent() (a Agent, ok bool) {
 		return Agent{above.Runtime, id}, err == nil
 	}
 	return Agent{}, false
+}
+
+// RuntimeOf is the agent CLI that a process runs, "" for none. ok is false where
+// its command line cannot be read.
+func (l Look) RuntimeOf(pid int) (runtime string, ok bool) {
+	argv, err := process.Cmdline(pid)
+	if err != nil || len(argv) == 0 {
+		return "", false
+	}
+	runtime, _, matches := runtimes.Match(argv, "", l.isAgent())
+	if !matches {
+		return "", true
+	}
+	return runtime, true
+}
+
+func (l Look) isAgent() func(name string) bool {
+	// A shim folder that cannot be read leaves the CLIs that are known anyway.
+	covered, _ := runtimes.Covered(runtimes.ShimDir(l.Getenv))
+	return func(name string) bool { return runtimes.IsAgent(name) || slices.Contains(covered, name) }
 }
