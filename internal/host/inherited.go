@@ -27,7 +27,8 @@ func inherit(terminal *terminal) (inheritance, error) {
 	}
 	in.files = append(in.files, become.File{Number: become.WorkingDir, FD: dir})
 	for fd := range 3 {
-		if !terminal.same(fd) && isOpen(fd) {
+		// Without a terminal they are between the launcher and whoever called it.
+		if terminal != nil && !terminal.same(fd) && isOpen(fd) {
 			in.files = append(in.files, become.File{Number: fd, FD: fd})
 		}
 	}

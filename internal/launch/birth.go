@@ -30,12 +30,13 @@ func (l *launch) recordBirth() {
 	l.entry = enrol.Birth(subject)
 	l.entry.EnrolledBy = ledger.EnrolledByShim
 	l.entry.LauncherPID = ledger.Ptr(os.Getpid())
-	l.entry.Interactive = ledger.Ptr(l.interactive())
 	l.entry.ClientTTY = ledger.Known(enrol.ClientTTY(0))
 	l.entry.ResumedFrom = l.resumed()
 	// A hosted CLI has another process and another terminal than this one.
 	l.entry.TTY = nil
-	if l.host = l.wantsHost(); !l.host {
+	l.host = l.wantsHost()
+	l.entry.Interactive = ledger.Ptr(l.host || l.interactive())
+	if !l.host {
 		l.claim(subject.Identity, subject.TTY)
 	}
 	l.create()

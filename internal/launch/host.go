@@ -1,9 +1,10 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"slices"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,7 @@ func (l *launch) wantsHost() bool {
 	case hostNever:
 		return false
 	case hostDetached:
+		l.detached = true
 		return true
 	}
 	return l.interactive() && !insideHost()
@@ -53,41 +55,38 @@ func insideHost() bool {
 		return false
 	}
 	argv, err := process.Cmdline(st.Session)
-	return err == nil && len(argv) > 1 && slices.Equal(argv[:2], []string{"agentwrap", host.HoldVerb})
+	return err == nil && len(argv) > 1 && filepath.Base(argv[0]) == "agentwrap" && argv[1] == host.HoldVerb
 }
 
-// hosted starts the CLI in a host and relays this terminal to it. started is
-// false when there is no session and nothing left of the attempt.
-func (l *launch) hosted() (code int, started bool) {
+// hosted starts the CLI in a host and relays this terminal to it. An error says
+// that there is no session and that nothing is left of the attempt.
+func (l *launch) hosted() (code int, err error) {
 	if !l.recorded {
-		// A host is found again by its record.
-		return 0, false
+		return 0, errors.New("a host is found again by its record, and there is none")
 	}
 	// The host is started by others too, to whom /proc/self/exe is themselves.
 	program, err := os.Readlink(self)
 	if err != nil {
-		return 0, false
+		return 0, err
 	}
-	job := host.Launch{Store: l.store, LedgerID: l.entry.LedgerID, Self: program}
-	if l.env.get(hostVar) == hostDetached {
+	job := host.Launch{Store: l.store, LedgerID: l.entry.LedgerID, Self: program, Spec: become.Capture()}
+	if l.detached {
 		size := parseSize(l.env.get(sizeVar))
 		job.Detached = &size
 		l.env = l.env.without(hostVar)
 	}
-	job.Spec = become.Capture()
 	job.Spec.Path, job.Spec.Argv, job.Spec.Env = l.found.Candidates[0], l.argv, l.env.without(sizeVar)
 	outcome, err := host.Run(job)
 	if err != nil {
-		l.warn("this session ends with its terminal: " + err.Error())
-		return 0, false
+		return 0, err
 	}
-	if job.Detached != nil {
+	if l.detached {
 		fmt.Println(l.entry.LedgerID)
 	}
 	if outcome.Signal != 0 {
 		become.DieBy(outcome.Signal)
 	}
-	return outcome.Code, true
+	return outcome.Code, nil
 }
 
 // parseSize reads COLSxROWS; what is no size is the default.

@@ -45,11 +45,23 @@ func Run(argv, environ []string) int {
 	if depth := l.reentries(); depth > 0 {
 		return l.passThrough(depth)
 	}
+	return l.session()
+}
+
+// session records the session's birth and starts it, hosted or in place.
+func (l *launch) session() int {
 	l.recordBirth()
 	if l.host {
-		if code, started := l.hosted(); started {
+		code, err := l.hosted()
+		switch {
+		case err == nil:
 			return code
+		case l.detached:
+			l.say("there is nothing to run it in: " + err.Error())
+			l.recordNotStarted()
+			return exitCannotRun
 		}
+		l.warn("this session ends with its terminal: " + err.Error())
 		l.recordInPlace()
 	}
 	code := l.inPlace()
@@ -68,11 +80,13 @@ type launch struct {
 	stderr  *os.File
 
 	store *ledger.Store
-	// entry is the birth record; recorded tells that it is in the ledger, host
-	// that the CLI is to be hosted, warned that the one line has been said.
+	// entry is the birth record; recorded tells that it is in the ledger.
 	entry    *ledger.Entry
 	recorded bool
+	// host tells that the CLI is to be hosted, detached that it is to have no
+	// terminal, warned that the one line has been said.
 	host     bool
+	detached bool
 	warned   bool
 }
 

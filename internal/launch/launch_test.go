@@ -3,6 +3,7 @@ package launch_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +31,27 @@ func TestMain(m *testing.M) {
 		_ = json.NewEncoder(os.Stdout).Encode(seen{os.Args, os.Environ(), os.Getpid(), dir})
 		os.Exit(7)
 	}
-	os.Exit(m.Run())
+	os.Exit(withProgram(m.Run))
+}
+
+// program is agentwrap as it is shipped.
+var program string
+
+func withProgram(run func() int) int {
+	dir, err := os.MkdirTemp("", "launch")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "agentwrap")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags="+become.EntryFlag, "-o", program, "agentwrap/cmd/agentwrap")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+		return 1
+	}
+	return run()
 }
 
 // world is a throwaway machine: a shim folder, a folder with the real CLI, and
@@ -50,12 +71,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w := &world{t: t, base: base}
 	w.path = []string{w.dir("shims"), w.dir("real")}
-	build := exec.Command("go", "build", "-trimpath", "-ldflags="+become.EntryFlag, "-o", w.at("bin/agentwrap"), "agentwrap/cmd/agentwrap")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	w.link(w.at("bin/agentwrap"), "shims/claude")
+	w.link(program, "shims/claude")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -327,7 +343,7 @@ func TestALaunchThatComesBackToAShimEndsAtTheRealCLI(t *testing.T) {
 	w := newWorld(t)
 	shim := filepath.Join(w.path[0], "claude")
 	w.script("wrap/claude", "#!/bin/sh\nexec "+shim+" \"$@\"\n")
-	copied, err := os.ReadFile(w.at("bin/agentwrap"))
+	copied, err := os.ReadFile(program)
 	if err != nil {
 		t.Fatal(err)
 	}

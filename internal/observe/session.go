@@ -49,7 +49,6 @@ type derived struct {
 	Attached            *bool         `json:"attached"`
 	DirtyCount          *int          `json:"dirtyCount"`
 	Lost                bool          `json:"lost"`
-	ResumedBy           *string       `json:"resumedBy"`
 	SharedWith          []string      `json:"sharedWith"`
 	TranscriptExpiresAt *ledger.Stamp `json:"transcriptExpiresAt"`
 	MemoryBytes         *int64        `json:"memoryBytes"`
@@ -60,14 +59,14 @@ type derived struct {
 // both have a field (lastActiveAt, turn), it is the derived one.
 func (s *Session) MarshalJSON() ([]byte, error) {
 	e := *s.Entry
-	e.LastActiveAt, e.Turn = s.LastActiveAt, s.Turn
+	e.LastActiveAt, e.Turn, e.ResumedBy = s.LastActiveAt, s.Turn, ledger.Known(s.ResumedBy())
 	entry, err := json.Marshal(e)
 	if err != nil {
 		return nil, err
 	}
 	d := derived{
 		State: s.State, Evidence: s.Evidence, ProcessKey: s.ProcessKey, Title: ledger.Known(s.Title), Activity: ledger.Known(s.Activity),
-		Attached: s.Attached, DirtyCount: s.DirtyCount, Lost: s.Lost, ResumedBy: ledger.Known(s.ResumedBy()), SharedWith: s.SharedWith, MemoryBytes: s.Memory,
+		Attached: s.Attached, DirtyCount: s.DirtyCount, Lost: s.Lost, SharedWith: s.SharedWith, MemoryBytes: s.Memory,
 	}
 	if d.SharedWith == nil {
 		d.SharedWith = []string{}
