@@ -111,7 +111,7 @@ func fillRepository(e *ledger.Entry, cwd string) {
 		return
 	}
 	e.RepoRoot, e.Project, e.Branch = ledger.Known(git.Root), ledger.Known(git.Project), ledger.Known(git.Branch)
-	e.Worktree = ledger.Ptr(git.Worktree)
+	e.Worktree, e.GitCommonDir = ledger.Ptr(git.Worktree), ledger.Known(git.CommonDir)
 }
 
 func bindResumed(e *ledger.Entry, id string) {

@@ -67,6 +67,9 @@ type Entry struct {
 	// processKey of the process that is about to start it.
 	ResumedBy   *string `json:"resumedBy"`
 	ResumeClaim *string `json:"resumeClaim"`
+	// GitCommonDir is the git folder that all worktrees of the repository
+	// share: a lost worktree is added to it again.
+	GitCommonDir *string `json:"gitCommonDir"`
 
 	// TurnOrder is the Order of the fact that turn came from: two events of one
 	// second are told apart by it.
