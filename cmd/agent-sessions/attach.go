@@ -3,76 +3,122 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"agentwrap/internal/git"
 	"agentwrap/internal/host"
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/observe"
-	"agentwrap/internal/process"
+	"agentwrap/internal/present"
 	"agentwrap/internal/reopen"
 )
 
+type attachOptions struct{ recreate, yes bool }
+
 func newAttachCommand(a *app) *cobra.Command {
-	return command(&cobra.Command{
+	var o attachOptions
+	cmd := command(&cobra.Command{
 		Use:   "attach ID",
 		Short: "get back into a session",
-		Long: "Gets you back into a session: joins it where it lives, with its screen and history.\n" +
-			"Closing the terminal leaves it running; several terminals may be on one session.",
-		Example:           "  agent-sessions attach 482913",
+		Long: "Gets you back into a session, from any folder: joins it where it lives, with its screen and history, or resumes its\n" +
+			"conversation where it died, in its own folder. Closing the terminal leaves it running; several terminals may be on\n" +
+			"one session. A conversation that is open anywhere is never opened twice.",
+		Example:           "  agent-sessions attach 482913\n  agent-sessions attach claude-20260807T110001Z-482913 --recreate",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeID(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runAttach(cmd.Context(), a, args[0]) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return runAttach(cmd.Context(), a, args[0], o) },
 	}, exitNoSession, exitRefused)
+	cmd.Flags().BoolVar(&o.recreate, "recreate", false, "make the session's folder again where it is gone, a worktree on its branch")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "begin anew in the session's folder, without being asked, where nothing can be resumed")
+	return cmd
 }
 
-func runAttach(ctx context.Context, a *app, short string) error {
-	s, err := a.session(ctx, short, observe.Want{Clients: true})
+func runAttach(ctx context.Context, a *app, short string, o attachOptions) error {
+	desk, s, err := a.deskFor(ctx, short)
 	if err != nil {
 		return err
 	}
-	id, socket := s.Entry.LedgerID, ledger.Value(s.Entry.HostSocket)
-	if plan := reopen.Decide(attachFacts(s)); plan.Action != reopen.Join {
-		return refuse("session %s: %s", id, reason(s, plan))
+	plan := desk.Plan(s)
+	if plan.Recreate && o.recreate {
+		if plan, err = a.recreate(ctx, desk, s); err != nil {
+			return err
+		}
 	}
-	outcome, err := host.Attach(socket, id)
+	switch plan.Action {
+	case reopen.Join:
+		outcome, err := host.Attach(ledger.Value(s.Entry.HostSocket), s.Entry.LedgerID)
+		if err != nil {
+			return err
+		}
+		return tellEnd(a, s.Entry.LedgerID, outcome)
+	case reopen.JoinOwn:
+		return refuse("session %s runs in a multiplexer of your own: join it there", s.Entry.LedgerID)
+	case reopen.Refuse:
+		return refusal(s, plan)
+	}
+	return a.goOn(ctx, desk, s, plan, o)
+}
+
+// refusal is why a session cannot be got back into, and what to do.
+func refusal(s *observe.Session, plan reopen.Plan) error {
+	if plan.Next == "" {
+		return refuse("session %s: %s", s.Entry.LedgerID, plan.Why)
+	}
+	return refuse("session %s: %s: %s", s.Entry.LedgerID, plan.Why, plan.Next)
+}
+
+func (a *app) recreate(ctx context.Context, desk reopen.Desk, s *observe.Session) (reopen.Plan, error) {
+	run, err := git.New(a.env)
+	if err != nil && ledger.Value(s.Entry.Worktree) {
+		return reopen.Plan{}, err
+	}
+	if err := reopen.Recreate(ctx, run, s.Entry); err != nil {
+		return reopen.Plan{}, err
+	}
+	a.warn("made %s again", ledger.Value(s.Entry.CWD))
+	return desk.Plan(s), nil
+}
+
+// goOn starts what goes on with a session that runs no more, in this process's
+// place.
+func (a *app) goOn(ctx context.Context, desk reopen.Desk, s *observe.Session, plan reopen.Plan, o attachOptions) error {
+	id := s.Entry.LedgerID
+	if !a.onTerminal() {
+		return refuse("session %s: there is no terminal to show it on; bring it back without one: agent-sessions reopen %s", id, id)
+	}
+	if plan.Action == reopen.Fresh && !o.yes {
+		fmt.Fprintf(a.err, "session %s: %s\n%s\n", id, plan.Why, known(s))
+		if err := a.confirm("Begin a new one there?"); err != nil {
+			return err
+		}
+	}
+	start, warning, err := desk.Resumption(ctx, s.Entry, plan.Action)
 	if err != nil {
 		return err
 	}
-	return tellEnd(a, id, outcome)
+	if warning != nil {
+		a.complain(warning)
+	}
+	return start.Exec()
 }
 
-// attachFacts are what decides how to get back into a session.
-func attachFacts(s *observe.Session) reopen.Facts {
-	facts := reopen.Facts{Entry: s.Entry, Class: s.Classification, ResumedBy: s.ResumedBy()}
-	if socket := ledger.Value(s.Entry.HostSocket); socket != "" && s.State.Alive() {
-		_, err := host.Ask(socket)
-		facts.HostAnswers = err == nil
+// known is what is known of a session whose conversation is not.
+func known(s *observe.Session) string {
+	e := s.Entry
+	parts := []string{"it ran " + e.Runtime + " in " + ledger.Value(e.CWD)}
+	if e.Branch != nil {
+		parts = append(parts, "on branch "+*e.Branch)
 	}
-	if own, err := process.Self(); err == nil && s.State.Alive() {
-		facts.Inside = onTerminalOf(own.PID, ledger.Value(s.Entry.TTY))
+	if e.StartedAt != nil {
+		parts = append(parts, "since "+e.StartedAt.String())
 	}
-	return facts
-}
-
-// onTerminalOf tells whether a process has the terminal of that name.
-func onTerminalOf(pid int, tty string) bool {
-	st, err := process.ReadStat(pid)
-	return err == nil && tty != "" && process.TTYName(st.TTY) == tty
-}
-
-// reason is why a session cannot be joined, and what to do.
-func reason(s *observe.Session, plan reopen.Plan) string {
-	switch {
-	case plan.Action == reopen.JoinOwn:
-		return "it runs in a multiplexer of your own: join it there"
-	case plan.Next != "":
-		return plan.Why + ": " + plan.Next
-	case plan.Why != "":
-		return plan.Why
+	if e.RescueRef != nil {
+		parts = append(parts, "its uncommitted work is safe: agent-sessions rescue show "+e.LedgerID)
 	}
-	return "it runs no more: " + s.Evidence
+	return "  " + present.Line(strings.Join(parts, ", "))
 }
 
 // tellEnd tells what a person who was attached cannot see: that and how the
