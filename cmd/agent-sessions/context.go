@@ -88,11 +88,24 @@ func runContextAdd(a *app, session string, add contextfiles.Addition, file []str
 	case err != nil:
 		return fmt.Errorf("%w; pass the context inline instead", err)
 	}
+	a.keepContext(store)
+	_, err = fmt.Fprintln(a.out, path)
+	return err
+}
+
+// keepContext hides the context files from git and has the sweep know of them.
+// The file is there whatever comes of it.
+func (a *app) keepContext(store contextfiles.Store) {
 	if err := store.Exclude(); err != nil {
 		a.warn("%v", err)
 	}
-	_, err = fmt.Fprintln(a.out, path)
-	return err
+	root, err := ledger.Root(a.getenv)
+	if err == nil {
+		err = store.Register(root)
+	}
+	if err != nil {
+		a.warn("the sweep will not clean these up: %v", err)
+	}
 }
 
 // content reads the file that is named, or standard input.

@@ -12,6 +12,7 @@ import (
 	"agentwrap/internal/procscan"
 	"agentwrap/internal/scratch"
 	"agentwrap/internal/scratch/cleanup"
+	"agentwrap/internal/settings"
 	"agentwrap/internal/statefile"
 )
 
@@ -47,19 +48,20 @@ func runScratchList(a *app, asJSON bool) error {
 	t := present.Table{Columns: []present.Column{
 		{Title: "SESSION", Min: 12}, {Title: "STATE"}, {Title: "SIZE", Right: true}, {Title: "CHANGED", Right: true}, {Title: "WHY", Min: 10, Drop: 1},
 	}}
+	limit := uint64(a.settings().Scratch.NoticeBytes)
 	for _, d := range decisions {
-		t.Rows = append(t.Rows, scratchRow(d, c.Now))
+		t.Rows = append(t.Rows, scratchRow(d, c.Now, limit))
 	}
 	return t.Write(a.out, a.screen())
 }
 
-func scratchRow(d cleanup.Decision, now time.Time) []present.Cell {
+func scratchRow(d cleanup.Decision, now time.Time, limit uint64) []present.Cell {
 	size, changed := present.Cell{Text: "?"}, present.Cell{Text: "?"}
 	if d.Surveyed {
 		size = present.Cell{Text: present.Bytes(d.Bytes), Raw: fmt.Sprint(d.Bytes)}
 		changed = present.Cell{Text: present.Age(now.Sub(d.Changed)), Raw: d.Changed.UTC().Format(time.RFC3339)}
 	}
-	if d.Bytes > cleanup.DefaultNotice {
+	if d.Bytes > limit {
 		size.Tone = present.Alert
 	}
 	return []present.Cell{{Text: d.Session}, {Text: string(d.State), Tone: scratchTones[d.State]}, size, changed, {Text: d.Why}}
@@ -194,5 +196,12 @@ func (a *app) scratchCleaner() (cleanup.Cleaner, error) {
 		return cleanup.Cleaner{}, err
 	}
 	leases, err := scratch.LeaseRoot(a.getenv)
-	return cleanup.Cleaner{Root: root, LeaseRoot: leases, Ledger: store, Now: a.now(), Rest: cleanup.DefaultRest}, err
+	rest := time.Duration(a.settings().Scratch.Days) * 24 * time.Hour
+	return cleanup.Cleaner{Root: root, LeaseRoot: leases, Ledger: store, Now: a.now(), Rest: rest}, err
+}
+
+// settings are the user's. What is wrong with them is told by doctor.
+func (a *app) settings() settings.Settings {
+	s, _ := settings.Read(a.getenv)
+	return s
 }

@@ -158,31 +158,13 @@ func TestManyCleaningsAtOnce(t *testing.T) {
 	w.holds(want)
 }
 
-func TestCleanEveryRestsBetween(t *testing.T) {
-	w := newWorld(t)
-	first := w.made("first", 8)
-	if _, done, err := w.CleanEvery(time.Hour); !done || err != nil {
-		t.Errorf("the first: %t, %v", done, err)
-	}
-	second := w.made("second", 8)
-	if _, done, err := w.CleanEvery(time.Hour); done || err != nil {
-		t.Errorf("at once again: %t, %v", done, err)
-	}
-	w.holds(map[string]bool{first: false, second: true})
-	w.Now = w.Now.Add(time.Hour + time.Second)
-	if _, done, err := w.CleanEvery(time.Hour); !done || err != nil {
-		t.Errorf("an hour later: %t, %v", done, err)
-	}
-	w.holds(map[string]bool{second: false})
-}
-
 func TestNoRootIsNoFolders(t *testing.T) {
 	c := Cleaner{Root: filepath.Join(t.TempDir(), "none"), Ledger: ledger.Open(t.TempDir())}
 	if plan, err := c.Plan(); err != nil || plan != nil {
 		t.Errorf("plan %v, %v", plan, err)
 	}
-	if _, done, err := c.CleanEvery(time.Hour); err != nil || done {
-		t.Errorf("clean %t, %v", done, err)
+	if outcomes, err := c.Clean(time.Hour); err != nil || outcomes != nil {
+		t.Errorf("clean %v, %v", outcomes, err)
 	}
 	if _, err := os.Lstat(c.Root); err == nil {
 		t.Error("the root was made")
@@ -242,7 +224,7 @@ func cleanUntilKilled(t *testing.T, spec string) {
 		return nil
 	})()
 	base := filepath.Dir(root)
-	c := Cleaner{Root: root, LeaseRoot: base + "/leases", Ledger: ledger.Open(base + "/ledger"), Now: time.Now(), Rest: DefaultRest}
+	c := Cleaner{Root: root, LeaseRoot: base + "/leases", Ledger: ledger.Open(base + "/ledger"), Now: time.Now(), Rest: 7 * day}
 	if _, err := c.Clean(time.Minute); err != nil {
 		t.Fatal(err)
 	}

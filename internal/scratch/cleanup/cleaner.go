@@ -15,12 +15,6 @@ import (
 	"agentwrap/internal/statefile"
 )
 
-// DefaultRest is how long an ended session's folder must not have changed.
-const DefaultRest = 7 * 24 * time.Hour
-
-// DefaultNotice is the size, in bytes, over which a folder's user is told of it.
-const DefaultNotice = 10 << 30
-
 // Cleaner looks after the scratch folders below one root. Several may be at
 // work at once.
 type Cleaner struct {
@@ -167,24 +161,6 @@ func (c Cleaner) carryOut(root *os.File, decisions []Decision) []Outcome {
 		}
 	}
 	return outcomes
-}
-
-// DefaultInterval is how often the sweep cleans: each time every folder is
-// walked.
-const DefaultInterval = time.Hour
-
-// CleanEvery is Clean where the last one by CleanEvery is at least interval ago;
-// done is false where it is not, or where another one is under way.
-func (c Cleaner) CleanEvery(interval time.Duration) (outcomes []Outcome, done bool, err error) {
-	stamp := filepath.Join(c.Root, ".cleaned")
-	if st, err := os.Lstat(stamp); err == nil && c.Now.Sub(st.ModTime()).Abs() < interval {
-		return nil, false, nil
-	}
-	outcomes, err = c.Clean(0)
-	if errors.Is(err, statefile.ErrLocked) || err == nil && outcomes == nil {
-		return nil, false, nil
-	}
-	return outcomes, true, errors.Join(err, statefile.Write(stamp, nil, statefile.Soon))
 }
 
 // hide renames a folder, if it is still the one that was looked at.

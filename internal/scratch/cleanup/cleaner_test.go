@@ -36,7 +36,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{T: t, outside: filepath.Join(base, "outside"), Cleaner: Cleaner{
-		Root: filepath.Join(base, "scratch"), LeaseRoot: filepath.Join(base, "leases"), Ledger: ledger.Open(filepath.Join(base, "ledger")), Now: time.Now(), Rest: DefaultRest,
+		Root: filepath.Join(base, "scratch"), LeaseRoot: filepath.Join(base, "leases"), Ledger: ledger.Open(filepath.Join(base, "ledger")), Now: time.Now(), Rest: 7 * day,
 	}}
 	w.must(os.MkdirAll(filepath.Join(w.outside, "dir"), 0o700), os.WriteFile(filepath.Join(w.outside, "precious"), []byte("x"), 0o600), os.Mkdir(w.LeaseRoot, 0o700))
 	return w

@@ -61,7 +61,7 @@ func TestThePlan(t *testing.T) {
 		{name: "a removal cut short, its session resumed", folder: func(f *Folder) { f.Begun = true },
 			facts: func(f *Facts) { f.Owned.ByPlace = map[Place]string{endedFolder(nil).Home: "codex-x"} }, want: Live},
 	} {
-		facts := Facts{Now: now, Rest: DefaultRest}
+		facts := Facts{Now: now, Rest: 7 * day}
 		if tc.facts != nil {
 			tc.facts(&facts)
 		}
