@@ -68,7 +68,7 @@ func (a *app) sources() (observe.Sources, error) {
 		a.warn("%v", err)
 	}
 	src := observe.Sources{
-		Store: store, Home: a.getenv("HOME"), Hosts: hosts{}, Now: a.now,
+		Store: store, Home: a.getenv("HOME"), Hosts: hosts{a.getenv("PATH")}, Now: a.now,
 		Covered: func(name string) bool { return slices.Contains(covered, name) },
 	}
 	if runner, err := git.New(a.env); err == nil {

@@ -2,35 +2,47 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"agentwrap/internal/host"
+	"agentwrap/internal/tmuxhost"
 )
 
 // hosts asks the places that sessions are hosted in, for observe.
-type hosts struct{}
+type hosts struct {
+	path string // the PATH that programs are looked for in
+}
 
-// HolderClients is how many terminals are on the holder at a socket. One that
-// does not answer in time is left to its answer.
+// HolderClients is how many terminals are on the holder at a socket.
 func (hosts) HolderClients(ctx context.Context, socket string) (int, error) {
-	type answer struct {
-		status host.Status
-		err    error
-	}
-	answered := make(chan answer, 1)
-	go func() {
-		status, err := host.Ask(socket)
-		answered <- answer{status, err}
-	}()
-	select {
-	case got := <-answered:
-		return got.status.Terminals, got.err
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
+	status, err := inTime(ctx, func() (host.Status, error) { return host.Ask(socket) })
+	return status.Terminals, err
 }
 
 // AttachedSessions are the sessions of a multiplexer server of the user's own.
-func (hosts) AttachedSessions(context.Context, string) (map[string]int, error) {
-	return nil, errors.New("the user's own multiplexer is not asked")
+func (h hosts) AttachedSessions(ctx context.Context, socket string) (map[string]int, error) {
+	program, err := tmuxhost.Find(h.path)
+	if err != nil {
+		return nil, err
+	}
+	return inTime(ctx, tmuxhost.Server{Program: program, Socket: socket}.Attached)
+}
+
+// inTime asks, and leaves one that does not answer in time to its answer.
+func inTime[T any](ctx context.Context, ask func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		value, err := ask()
+		answered <- answer{value, err}
+	}()
+	select {
+	case got := <-answered:
+		return got.value, got.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
 }

@@ -11,9 +11,11 @@ import (
 	"agentwrap/internal/statefile"
 )
 
-// LastSweep is what sweep.json holds of the last sweep that came to its end.
+// LastSweep is what sweep.json holds of the last sweep.
 type LastSweep struct {
-	// CompletedAt is when it ended: the entries' cpuTicks are of then.
+	// BegunAt is when the last one began, whether it ended or not.
+	BegunAt time.Time `json:"begunAt"`
+	// CompletedAt is when one last came to its end: the entries' cpuTicks are of then.
 	CompletedAt time.Time `json:"completedAt"`
 	// RescuedSince is up to when closed entries have been rescued where they had
 	// to be: earlier than the end where a rescue failed.
@@ -49,4 +51,9 @@ func (s *Store) NoteSweep(last LastSweep) error {
 		return fmt.Errorf("note the sweep: %w", err)
 	}
 	return statefile.Write(s.sweepPath(), append(raw, '\n'), statefile.Soon)
+}
+
+// SetSweepAside moves a torn sweep.json out of the way and returns where to.
+func (s *Store) SetSweepAside(now time.Time) (string, error) {
+	return statefile.SetAside(s.sweepPath(), s.DamagedDir(), now)
 }

@@ -72,7 +72,7 @@ func (c *carrier) enrol(p candidate) error {
 	e := enrol.Birth(subject)
 	e.EnrolledBy = ledger.EnrolledByDiscovery
 	e.PID, e.PIDStartTicks = ledger.Ptr(p.PID), ledger.Ptr(p.StartTicks)
-	e.Interactive = ledger.Ptr(runtimes.For(p.runtime).Kind(p.args) == runtimes.Interactive && e.TTY != nil)
+	e.Interactive = ledger.Ptr(runtimes.For(p.runtime).Kind(p.args) == runtimes.Interactive && enrol.OnTerminal(p.PID))
 	c.putHost(e)
 	row, created, err := c.Sources.Store.Enrol(e, statefile.Synced)
 	if err == nil && created {

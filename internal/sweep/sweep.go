@@ -85,6 +85,9 @@ func (s *Sweeper) Run(ctx context.Context) (Report, error) {
 	}
 	defer lock.Release()
 	began := s.Sources.Now()
+	if err := s.noteBeginning(began, &r); err != nil {
+		return r, fmt.Errorf("begin a sweep: %w", err)
+	}
 	view, err := observe.All(ctx, s.Sources, observe.Want{})
 	if err != nil {
 		return r, fmt.Errorf("sweep: %w", err)
@@ -99,11 +102,28 @@ func (s *Sweeper) Run(ctx context.Context) (Report, error) {
 		c.carryOut(d)
 	}
 	s.syncRecent(view)
-	err = s.Sources.Store.NoteSweep(ledger.LastSweep{CompletedAt: s.Sources.Now(), RescuedSince: c.rescuedUpTo(began)})
+	err = s.Sources.Store.NoteSweep(ledger.LastSweep{BegunAt: began, CompletedAt: s.Sources.Now(), RescuedSince: c.rescuedUpTo(began)})
 	if err != nil {
 		return r, fmt.Errorf("sweep: %w", err)
 	}
 	return r, s.tell(ctx, &r)
+}
+
+// noteBeginning keeps others from starting a sweep while this one is at work. A
+// torn sweep.json is set aside: the sweep begins as if it were the first.
+func (s *Sweeper) noteBeginning(at time.Time, r *Report) error {
+	store := s.Sources.Store
+	last, err := store.LastSweep()
+	if errors.Is(err, ledger.ErrDamaged) {
+		var to string
+		to, err = store.SetSweepAside(at)
+		r.SetAside = append(r.SetAside, to)
+	}
+	if err != nil {
+		return err
+	}
+	last.BegunAt = at
+	return store.NoteSweep(last)
 }
 
 func newReport() Report {

@@ -87,8 +87,8 @@ type Process struct {
 	stdin io.Closer
 }
 
-// Start starts a program and waits until it says that it is there.
-func (p Program) Start(t testing.TB) Process {
+// Command is a program that is not started yet.
+func (p Program) Command(t testing.TB) *exec.Cmd {
 	t.Helper()
 	if p.Path == "" {
 		p.Path = Self(t)
@@ -99,6 +99,13 @@ func (p Program) Start(t testing.TB) Process {
 	cmd := exec.Command(p.Path)
 	cmd.Args, cmd.Dir, cmd.SysProcAttr = p.Argv, p.Dir, p.Attr
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "SELF=" + Self(t), RoleVar + "=" + p.Role}, p.Env...)
+	return cmd
+}
+
+// Start starts a program and waits until it says that it is there.
+func (p Program) Start(t testing.TB) Process {
+	t.Helper()
+	cmd := p.Command(t)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

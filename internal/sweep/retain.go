@@ -1,0 +1,35 @@
+package sweep
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"agentwrap/internal/ledger"
+)
+
+// Prune removes the entries that finished more than ledger.FinishedRetention
+// ago, or only tells which they are. What cannot be removed is in failed.
+func Prune(store *ledger.Store, now time.Time, dryRun bool) (pruned []string, failed []Failure, err error) {
+	loaded, err := store.Load(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	pruned = []string{}
+	c := carrier{Sweeper: &Sweeper{}, ctx: context.Background(), report: &Report{}}
+	c.Sources.Store, c.Sources.Now = store, func() time.Time { return now }
+	f := facts{now: now, briefs: loaded.Briefs, last: ledger.LastSweep{CompletedAt: now}}
+	for _, e := range loaded.Entries {
+		f.rows = append(f.rows, row{entry: e})
+	}
+	for _, d := range judgeFiles(f) {
+		if dryRun {
+			pruned = append(pruned, d.id)
+			continue
+		}
+		c.carryOut(d)
+	}
+	pruned = append(pruned, c.report.Pruned...)
+	slices.Sort(pruned)
+	return pruned, c.report.Failed, nil
+}
