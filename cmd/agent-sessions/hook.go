@@ -25,6 +25,7 @@ func answerHook(cli string) {
 	// A CLI that does not read the answer is no reason to die.
 	signal.Ignore(syscall.SIGPIPE)
 	hookadopt.Run(hookadopt.Call{CLI: cli, Stdin: os.Stdin, Stdout: os.Stdout, Environ: os.Environ(), Now: time.Now, Speakers: speakers()})
+	lookAfter(os.Getenv, os.Environ(), time.Now())
 }
 
 // speakers are what the SessionStart hook may say to the model, in this order.

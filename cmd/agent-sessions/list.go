@@ -48,6 +48,7 @@ those that ended against their user's will; alive are the first three. The contr
 }
 
 func runList(ctx context.Context, a *app, o listOptions) error {
+	defer lookAfter(a.getenv, a.env, a.now())
 	view, sessions, err := o.observe(ctx, a)
 	if err != nil {
 		return err
