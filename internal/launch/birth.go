@@ -32,6 +32,7 @@ func (l *launch) recordBirth() {
 	l.entry.LauncherPID = ledger.Ptr(os.Getpid())
 	l.entry.ClientTTY = ledger.Known(enrol.ClientTTY(0))
 	l.entry.ResumedFrom = l.resumed()
+	l.entry.Program = ledger.Ptr(l.found.Candidates[0])
 	// A hosted CLI has another process and another terminal than this one.
 	l.entry.TTY = nil
 	l.host = l.wantsHost()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 
 	"agentwrap/internal/ledger"
 )
@@ -29,6 +30,7 @@ func (w *world) terminal(env []string, args ...string) (seen, *exec.Cmd, *os.Fil
 	w.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		screen.Close()
+		w.awaitEnds()
 	})
 	line, err := bufio.NewReader(screen).ReadString('\n')
 	if err != nil {
@@ -39,6 +41,21 @@ func (w *world) terminal(env []string, args ...string) (seen, *exec.Cmd, *os.Fil
 		w.t.Fatalf("%q: %v", line, err)
 	}
 	return s, cmd, screen
+}
+
+// awaitEnds waits until every process that launched or held a session of this
+// world has ended: a holder writes its last after its CLI is gone.
+func (w *world) awaitEnds() {
+	for _, e := range w.entries() {
+		fd, err := unix.PidfdOpen(ledger.Value(e.LauncherPID), 0)
+		if err != nil {
+			continue
+		}
+		if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 30_000); n == 0 || err != nil && err != unix.EINTR {
+			w.t.Errorf("process %d of session %s still runs", *e.LauncherPID, e.LedgerID)
+		}
+		unix.Close(fd)
+	}
 }
 
 func TestATypedLaunchIsHosted(t *testing.T) {
@@ -102,6 +119,7 @@ func TestALaunchWithinAHostIsNotHostedAgain(t *testing.T) {
 
 func TestADetachedLaunchNeedsNoTerminalAndSaysItsID(t *testing.T) {
 	w := newWorld(t)
+	t.Cleanup(w.awaitEnds)
 	r := w.runWith([]string{"AGENTWRAP_HOST=detached", "AGENTWRAP_SIZE=100x30"})
 	e := w.onlyEntry()
 	if r.code != 0 || strings.TrimSpace(r.stdout) != e.LedgerID || r.stderr != "" || !*e.Interactive || e.TTY == nil || e.ClientTTY != nil {

@@ -67,6 +67,8 @@ type Entry struct {
 	// processKey of the process that is about to start it.
 	ResumedBy   *string `json:"resumedBy"`
 	ResumeClaim *string `json:"resumeClaim"`
+	// Program is the real CLI that the shim found, as PATH named it.
+	Program *string `json:"program"`
 	// GitCommonDir is the git folder that all worktrees of the repository
 	// share: a lost worktree is added to it again.
 	GitCommonDir *string `json:"gitCommonDir"`

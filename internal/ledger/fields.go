@@ -59,6 +59,7 @@ func (e *Entry) fields() []field {
 		{"flags", &e.Flags},
 		{"resumedBy", &e.ResumedBy},
 		{"resumeClaim", &e.ResumeClaim},
+		{"program", &e.Program},
 		{"gitCommonDir", &e.GitCommonDir},
 		{"turnOrder", &e.TurnOrder},
 		{"told", &e.Told},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,13 +98,16 @@ func TestAStartGoesOnInTheSessionsPlace(t *testing.T) {
 	if s.Path != "/shims/claude" || !slices.Equal(s.Argv, []string{"claude", "--resume", "id"}) || s.Dir != dir {
 		t.Errorf("%+v", s)
 	}
-	e := &ledger.Entry{LedgerID: "claude-1", Scratch: ledger.Ptr("/own"), ConfigHome: ledger.Ptr("/accounts/work")}
+	e := &ledger.Entry{LedgerID: "claude-1", Scratch: ledger.Ptr("/own"), ConfigHome: ledger.Ptr("/accounts/work"), Program: ledger.Ptr("/opt/node/bin/claude")}
 	got := s.Continue(e, runtimes.For("claude")).Detached()
 	for name, want := range map[string]string{"AGENTWRAP_RESUMED_FROM": "claude-1", "OPENAGENTS_SCRATCH": "/own", "CLAUDE_CONFIG_DIR": "/accounts/work",
 		"AGENTWRAP_HOST": "detached", "AGENT_LEDGER_ID": "", "CODEX_THREAD_ID": ""} {
 		if v := valueOf(got.Env, name); v != want {
 			t.Errorf("%s is %q, want %q", name, v, want)
 		}
+	}
+	if path := valueOf(got.Env, "PATH"); !strings.HasSuffix(path, ":/opt/node/bin") {
+		t.Errorf("PATH is %q", path)
 	}
 	// A conversation of the default account is not looked for in another's folder.
 	e.ConfigHome = nil

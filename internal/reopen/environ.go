@@ -36,7 +36,8 @@ func Environ(ctx context.Context, asking []string, dir string) ([]string, error)
 	if err != nil {
 		env = asking
 	}
-	env = overlay(env, asking)
+	// What only an interactive shell puts on PATH is behind what rules there.
+	env = withPath(overlay(env, asking), filepath.SplitList(valueOf(asking, "PATH"))...)
 	for _, tool := range folderTools {
 		path := lookIn(env, tool.name)
 		if path == "" || !tool.rules(dir) {
@@ -152,6 +153,19 @@ func overlay(env, asking []string) []string {
 		}
 	}
 	return out
+}
+
+// withPath puts folders at the end of an environment's PATH, where they are not
+// on it already.
+func withPath(env []string, dirs ...string) []string {
+	list := filepath.SplitList(valueOf(env, "PATH"))
+	for _, dir := range dirs {
+		if dir != "" && !slices.Contains(list, dir) {
+			list = append(list, dir)
+		}
+	}
+	env = without(env, []string{"PATH"})
+	return append(env, "PATH="+strings.Join(list, string(filepath.ListSeparator)))
 }
 
 func valueOf(env []string, name string) string {

@@ -41,6 +41,10 @@ func (s Start) Continue(e *ledger.Entry, p runtimes.Profile) Start {
 	if home := ledger.Value(e.ConfigHome); home != "" && p.ConfigHomeVar != "" {
 		s.Env = append(s.Env, p.ConfigHomeVar+"="+home)
 	}
+	if program := ledger.Value(e.Program); filepath.IsAbs(program) {
+		// A login shell may not know of every folder that the terminal knew.
+		s.Env = withPath(s.Env, filepath.Dir(program))
+	}
 	if dir := ledger.Value(e.Scratch); dir != "" {
 		s.Env = append(s.Env, "OPENAGENTS_SCRATCH="+dir)
 	}
