@@ -14,7 +14,10 @@ import (
 	"agentwrap/internal/stop"
 )
 
-type stopOptions struct{ grace time.Duration }
+type stopOptions struct {
+	grace  time.Duration
+	strays bool
+}
 
 func newStopCommand(a *app) *cobra.Command {
 	var o stopOptions
@@ -22,8 +25,8 @@ func newStopCommand(a *app) *cobra.Command {
 		Use:   "stop ID...",
 		Short: "end a session with all it started",
 		Long: "Ends a session with its whole tree of processes: first its CLI is asked alone (SIGTERM), so that it can finish what\n" +
-			"it writes, then the tree, then whatever is left is killed. Daemons that other sessions may use stay. The\n" +
-			"conversation and the files stay too: 'agent-sessions attach' goes on with them.",
+			"it writes, then the tree, then whatever is left is killed. Daemons that other sessions may use stay. What it left in\n" +
+			"the background before is told, and ended with --strays. The conversation and the files stay.",
 		Example:           "  agent-sessions stop 482913\n  agent-sessions stop --grace 30s 482913 482914",
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeID(a),
@@ -36,6 +39,7 @@ func newStopCommand(a *app) *cobra.Command {
 		},
 	}, exitNoSession, exitRefused)
 	cmd.Flags().DurationVar(&o.grace, "grace", stop.DefaultGrace.Polite, "how long the CLI may take to end by itself")
+	cmd.Flags().BoolVar(&o.strays, "strays", false, "end what it left in the background too")
 	return cmd
 }
 
@@ -52,9 +56,9 @@ func runStop(ctx context.Context, a *app, short string, o stopOptions) error {
 	if !s.State.Alive() {
 		return refuse("session %s does not run: %s", id, s.Evidence)
 	}
-	grace := stop.DefaultGrace
-	grace.Polite = o.grace
-	outcome, err := stop.Session(ctx, store, s.Entry, s.Process, grace)
+	order := stop.Order{Grace: stop.DefaultGrace, Strays: o.strays}
+	order.Grace.Polite = o.grace
+	outcome, err := stop.Session(ctx, store, s.Entry, s.Process, order)
 	switch {
 	case errors.Is(err, stop.ErrInside):
 		return refuse("session %s: this command runs inside it: end it by its own means, or from another terminal", id)
@@ -64,6 +68,9 @@ func runStop(ctx context.Context, a *app, short string, o stopOptions) error {
 		return fmt.Errorf("stop session %s: %w", id, err)
 	case len(outcome.Left) > 0:
 		return fmt.Errorf("stop session %s: process %d does not end, not even by SIGKILL: it waits for the kernel", id, outcome.Left[0].PID)
+	}
+	for _, st := range outcome.Strays {
+		a.warn("process %d (%s) was started by it and goes on; 'agent-sessions stop --strays' would have ended it", st.PID, st.Comm)
 	}
 	_, err = fmt.Fprintln(a.out, stopped(store, id, outcome))
 	return err

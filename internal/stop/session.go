@@ -23,7 +23,7 @@ const (
 // Session ends a session by its user's will: the process root with its tree, and
 // the entry. The entry is told first, so that an end in between is not taken for
 // a loss.
-func Session(ctx context.Context, store *ledger.Store, e *ledger.Entry, root process.Identity, g Grace) (Outcome, error) {
+func Session(ctx context.Context, store *ledger.Store, e *ledger.Entry, root process.Identity, o Order) (Outcome, error) {
 	before := e.EndedBy
 	if err := willed(store, e.LedgerID, ledger.Ptr(ledger.EndedByUser)); err != nil {
 		return Outcome{}, err
@@ -32,7 +32,7 @@ func Session(ctx context.Context, store *ledger.Store, e *ledger.Entry, root pro
 	if holder != nil {
 		defer holder.close()
 	}
-	outcome, err := Tree(ctx, e.LedgerID, root, g)
+	outcome, err := Tree(ctx, e.LedgerID, root, o)
 	if alive, _ := root.Alive(); alive {
 		return outcome, errors.Join(err, willed(store, e.LedgerID, before))
 	}

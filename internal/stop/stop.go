@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentwrap/internal/process"
+	"agentwrap/internal/procscan"
 	"agentwrap/internal/runtimes"
 )
 
@@ -51,19 +52,30 @@ type Outcome struct {
 	// Left are processes that did not even end by SIGKILL, as one does not that
 	// waits for a dead disk.
 	Left []process.Stat
+	// Strays are processes that the session started and that left its tree
+	// before, as a server in the background does: found by the session's id in
+	// their environment. They go on, unless they were to be ended too.
+	Strays []process.Stat
+}
+
+// Order is how a session is to be ended.
+type Order struct {
+	Grace Grace
+	// Strays says to end those too.
+	Strays bool
 }
 
 // Tree ends the process of a session with an id (AGENT_LEDGER_ID in its
 // environment) and its tree. Daemons that several sessions share are spared. It
 // returns once all are gone, or with those Left; a cancelled context ends it
 // between two signals.
-func Tree(ctx context.Context, id string, root process.Identity, g Grace) (Outcome, error) {
+func Tree(ctx context.Context, id string, root process.Identity, o Order) (Outcome, error) {
 	if alive, err := root.Alive(); err != nil || !alive {
 		return Outcome{}, errors.Join(fmt.Errorf("stop process %d: %w", root.PID, ErrGone), err)
 	}
 	e := &ending{id: id, root: root, handles: map[int]*handle{}, outcome: Outcome{Signal: unix.SIGTERM}}
 	defer e.close()
-	members, err := e.look()
+	members, err := e.begin(o.Strays)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -73,7 +85,7 @@ func Tree(ctx context.Context, id string, root process.Identity, g Grace) (Outco
 	if e.handles[root.PID] == nil {
 		return Outcome{}, fmt.Errorf("stop process %d: %w", root.PID, ErrShared)
 	}
-	err = e.run(ctx, g)
+	err = e.run(ctx, o.Grace)
 	return e.outcome, err
 }
 
@@ -143,39 +155,63 @@ func (e *ending) step(ctx context.Context, signal unix.Signal, until time.Time) 
 	}
 }
 
-// look finds the tree as it is now and opens a handle on each new member.
+// begin looks at everything that runs: the tree, and what strayed from it, which
+// belongs to it from now on if strays are to be ended.
+func (e *ending) begin(strays bool) ([]process.Stat, error) {
+	all, err := process.All()
+	if err != nil {
+		return nil, err
+	}
+	e.before = map[process.Identity]bool{}
+	var carriers []process.Identity
+	for _, st := range all {
+		e.before[e.identity(st)] = true
+		if e.carried(st.PID) && !procscan.RunsOurs(st.PID) {
+			carriers = append(carriers, e.identity(st))
+		}
+	}
+	own := tree(all, e.root, nil, shared)
+	for _, st := range tree(all, e.root, carriers, shared) {
+		if !slices.Contains(own, st) {
+			e.outcome.Strays = append(e.outcome.Strays, st)
+		}
+	}
+	if strays {
+		own, e.outcome.Strays = append(own, e.outcome.Strays...), nil
+	}
+	return e.holdAll(own)
+}
+
+// look finds the tree as it is now.
 func (e *ending) look() ([]process.Stat, error) {
 	all, err := process.All()
 	if err != nil {
 		return nil, err
 	}
-	var members []process.Stat
-	for _, st := range tree(all, e.root, append(e.newcomers(all), e.known...), shared) {
-		there, err := e.hold(st)
+	return e.holdAll(tree(all, e.root, append(e.newcomers(all), e.known...), shared))
+}
+
+// holdAll opens a handle on each process that has none yet, and gives those
+// that are still there.
+func (e *ending) holdAll(stats []process.Stat) (there []process.Stat, err error) {
+	for _, st := range stats {
+		held, err := e.hold(st)
 		if err != nil {
 			return nil, err
 		}
-		if there {
-			members = append(members, st)
+		if held {
+			there = append(there, st)
 		}
 	}
-	return members, nil
+	return there, nil
 }
 
 // newcomers are processes that were started since the end began and carry the
 // session's id: one that starts another on its way out leaves it without a
 // parent.
 func (e *ending) newcomers(all []process.Stat) (fresh []process.Identity) {
-	first := e.before == nil
-	if first {
-		e.before = map[process.Identity]bool{}
-	}
 	for _, st := range all {
-		id := e.identity(st)
-		switch {
-		case first:
-			e.before[id] = true
-		case !e.before[id] && e.carried(st.PID):
+		if id := e.identity(st); !e.before[id] && e.carried(st.PID) {
 			fresh = append(fresh, id)
 		}
 	}

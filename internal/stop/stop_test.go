@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(isolate.Main(m)) }
 
 // short makes the steps that are expected to fail fail soon.
-var short = Grace{Polite: 300 * time.Millisecond, Term: 300 * time.Millisecond, Kill: time.Minute}
+var short = Order{Grace: Grace{Polite: 300 * time.Millisecond, Term: 300 * time.Millisecond, Kill: time.Minute}}
 
 // session starts a bash script as leader of its own group and waits until it
 // has printed as many lines as it starts processes: the pids, its own first.
@@ -123,6 +123,27 @@ func TestAnotherProcessUnderThePIDIsNeverTouched(t *testing.T) {
 	})
 }
 
+// oc#14504: what a session left in the background.
+func TestStraysAreToldAndEndedOnlyWhereAsked(t *testing.T) {
+	for name, also := range map[string]bool{"told": false, "ended": true} {
+		t.Run(name, func(t *testing.T) {
+			isolate.Test(t, func(t *testing.T) {
+				root, pids := session(t, `setsid sh -c 'sleep 1000 & echo $!'; exec sleep 1000`, 2)
+				order := short
+				order.Strays = also
+				got, err := Tree(context.Background(), "claude-1", root, order)
+				if err != nil || running(t, root.PID) {
+					t.Fatalf("got %+v, %v", got, err)
+				}
+				told := len(got.Strays) == 1 && got.Strays[0].PID == pids[1]
+				if also == told || also == running(t, pids[1]) {
+					t.Errorf("told %+v; it runs: %t", got.Strays, running(t, pids[1]))
+				}
+			})
+		})
+	}
+}
+
 func TestASharedDaemonStays(t *testing.T) {
 	isolate.Test(t, func(t *testing.T) {
 		daemon := filepath.Join(t.TempDir(), "codex")
@@ -164,7 +185,7 @@ func TestACancelledStopSaysSo(t *testing.T) {
 		root, _ := session(t, `trap '' TERM; while :; do sleep 1; done`, 1)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := Tree(ctx, "claude-1", root, Grace{Polite: time.Minute}); !errors.Is(err, context.Canceled) {
+		if _, err := Tree(ctx, "claude-1", root, Order{Grace: Grace{Polite: time.Minute}}); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want context.Canceled", err)
 		}
 		if !running(t, root.PID) {

@@ -76,7 +76,7 @@ func build(t *testing.T) string {
 }
 
 func runScript(t *testing.T, file string) {
-	terminals := &terminals{t: t, open: map[string]*cli.Terminal{}}
+	terminals := &terminals{open: map[string]*cli.Terminal{}}
 	testscript.Run(t, testscript.Params{
 		Files: []string{file},
 		Setup: func(env *testscript.Env) error { return setUp(env, terminals) },
@@ -129,6 +129,7 @@ func setUp(env *testscript.Env, terminals *terminals) error {
 		"SOURCE=" + source, "STANDINS=" + standins, "BUILT=" + built,
 		"AGENT_SESSIONS_DIR=" + filepath.Join(env.WorkDir, "ledger"), "AGENTWRAP_SHIM_DIR=" + shims, "SHELL=/bin/bash",
 	}
+	terminals.t = env.T().(testing.TB)
 	env.Vars = append(env.Vars, goEnv(terminals.t)...)
 	env.Cd = work
 	terminals.world = &cli.World{Work: work, Env: env.Vars}
@@ -180,7 +181,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 
 // terminals are the terminals that a script has opened, by name.
 type terminals struct {
-	t     *testing.T
+	t     testing.TB
 	world *cli.World
 	open  map[string]*cli.Terminal
 }
