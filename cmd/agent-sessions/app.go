@@ -12,6 +12,7 @@ import (
 	"agentwrap/internal/git"
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/observe"
+	"agentwrap/internal/opencodedb"
 	"agentwrap/internal/present"
 	"agentwrap/internal/runtimes"
 )
@@ -68,7 +69,7 @@ func (a *app) sources() (observe.Sources, error) {
 		a.warn("%v", err)
 	}
 	src := observe.Sources{
-		Store: store, Home: a.getenv("HOME"), Hosts: hosts{a.getenv("PATH")}, Now: a.now,
+		Store: store, Home: a.getenv("HOME"), OpencodeStore: opencodedb.Path(a.getenv), Hosts: hosts{a.getenv("PATH")}, Now: a.now,
 		Covered: func(name string) bool { return slices.Contains(covered, name) },
 	}
 	if runner, err := git.New(a.env); err == nil {

@@ -142,7 +142,7 @@ func configHome(p runtimes.Profile, env Environment) string {
 		return ""
 	}
 	dir := env.Get(p.ConfigHomeVar)
-	if dir == "" || filepath.Clean(dir) == filepath.Join(env.Get("HOME"), p.ConfigHome) {
+	if dir == "" || filepath.Clean(p.Folder(dir, "")) == p.Folder("", env.Get("HOME")) {
 		return ""
 	}
 	return dir

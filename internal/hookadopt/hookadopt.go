@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -145,10 +144,11 @@ func (h *hook) fact(row *ledger.Entry, cwd string) ledger.Fact {
 
 func (h *hook) configHome() string {
 	profile := runtimes.For(h.runtime)
-	if dir := h.env.get(profile.ConfigHomeVar); profile.ConfigHomeVar != "" && dir != "" {
-		return dir
+	moved := ""
+	if profile.ConfigHomeVar != "" {
+		moved = h.env.get(profile.ConfigHomeVar)
 	}
-	return filepath.Join(h.env.get("HOME"), profile.ConfigHome)
+	return profile.Folder(moved, h.env.get("HOME"))
 }
 
 // finish says what there is to say and writes the fact, unless it is written

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"agentwrap/internal/ledger"
+	"agentwrap/internal/opencodedb"
 	"agentwrap/internal/procscan"
 	"agentwrap/internal/runtimes"
 	"agentwrap/internal/transcript"
@@ -19,14 +19,12 @@ import (
 
 // readTranscripts finds and stats each session's transcript and, where asked,
 // reads its two ends.
-func (v *View) readTranscripts(sessions []*Session, texts bool) {
+func (v *View) readTranscripts(ctx context.Context, sessions []*Session, texts bool) {
 	kept := &retentions{byHome: map[string]time.Duration{}}
+	store := &sharedStore{path: v.sources.OpencodeStore}
+	defer store.close()
 	each(sessions, runtime.GOMAXPROCS(0), func(s *Session) {
-		path := v.transcriptOf(s.Entry)
-		if path == "" {
-			return
-		}
-		d, err := digest(s.Entry.Runtime, path, texts)
+		d, err := v.digest(ctx, s.Entry, store, texts)
 		if err != nil {
 			return // gone, or no file: as if there were none
 		}
@@ -57,42 +55,72 @@ func (r *retentions) of(home string) time.Duration {
 	return d
 }
 
-func digest(runtime, path string, texts bool) (transcript.Digest, error) {
-	if texts {
-		return transcript.Read(runtime, path)
+// digest is what a session's own transcript or, for a CLI whose sessions share
+// one store, its own row there tells.
+func (v *View) digest(ctx context.Context, e *ledger.Entry, store *sharedStore, texts bool) (transcript.Digest, error) {
+	path := v.transcriptOf(e)
+	switch {
+	case path == "" && e.Runtime == "opencode" && e.SessionID != nil:
+		return store.session(ctx, *e.SessionID)
+	case path == "":
+		return transcript.Digest{}, fs.ErrNotExist
+	case texts:
+		return transcript.Read(runtimes.For(e.Runtime).TranscriptShape(), path)
 	}
 	info, err := transcript.Stat(path)
 	return transcript.Digest{Info: info}, err
 }
 
-// transcriptOf is where a session's transcript is now: as recorded, else, for
-// a CLI that moves them, wherever the file of its id is.
+// sharedStore is opencode's store, opened for the first session that needs it.
+type sharedStore struct {
+	path  string
+	once  sync.Once
+	store *opencodedb.Store
+	err   error
+}
+
+func (s *sharedStore) session(ctx context.Context, id string) (transcript.Digest, error) {
+	s.once.Do(func() { s.store, s.err = opencodedb.Open(s.path) })
+	if s.err != nil {
+		return transcript.Digest{}, s.err
+	}
+	return s.store.Session(ctx, id)
+}
+
+func (s *sharedStore) close() {
+	if s.store != nil {
+		s.store.Close()
+	}
+}
+
+// transcriptOf is where a session's transcript is now: as recorded, else
+// wherever the file of its id is.
 func (v *View) transcriptOf(e *ledger.Entry) string {
 	recorded := ledger.Value(e.TranscriptPath)
-	if recorded != "" && exists(recorded) {
+	if recorded != "" && exists(recorded) || e.SessionID == nil {
 		return recorded
 	}
-	home := v.configHome(e)
-	if e.Runtime != "claude" || e.SessionID == nil || home == "" {
-		return recorded
-	}
-	found, err := transcript.FindClaude(home, *e.SessionID, ledger.Value(e.CWD))
+	found, err := findTranscript(v.configHome(e), *e.SessionID, e)
 	if err != nil || found == "" {
 		return recorded
 	}
 	return found
 }
 
+func findTranscript(folder, id string, e *ledger.Entry) (string, error) {
+	if folder == "" {
+		return "", nil
+	}
+	if e.Runtime == "claude" {
+		return transcript.FindClaude(folder, id, ledger.Value(e.CWD))
+	}
+	return transcript.Find(folder, runtimes.For(e.Runtime).Transcripts, id)
+}
+
 // configHome is the folder that a session's CLI keeps its files in, "" where
 // that is not known.
 func (v *View) configHome(e *ledger.Entry) string {
-	if e.ConfigHome != nil {
-		return *e.ConfigHome
-	}
-	if below := runtimes.For(e.Runtime).ConfigHome; below != "" && v.sources.Home != "" {
-		return filepath.Join(v.sources.Home, below)
-	}
-	return ""
+	return runtimes.For(e.Runtime).Folder(ledger.Value(e.ConfigHome), v.sources.Home)
 }
 
 // hostTimeout is how long one host may take to answer: longer than any healthy

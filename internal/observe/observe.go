@@ -20,6 +20,9 @@ type Sources struct {
 	Covered func(name string) bool
 	// Home is the user's home folder, "" where there is none.
 	Home string
+	// OpencodeStore is the database that opencode keeps all its sessions in, ""
+	// for none.
+	OpencodeStore string
 	// Hosts is asked who is attached. nil: that stays unknown.
 	Hosts Hosts
 	// Dirty counts the uncommitted files of a working tree; only for Want.Dirty.
@@ -130,7 +133,7 @@ func (src Sources) view(ctx context.Context, loaded ledger.Loaded, want Want) (*
 // enrich gathers the facts that cost something, for some of the sessions, and
 // classifies these.
 func (v *View) enrich(ctx context.Context, sessions []*Session, want Want) {
-	v.readTranscripts(sessions, want.Texts)
+	v.readTranscripts(ctx, sessions, want.Texts)
 	if want.Clients {
 		v.askHosts(ctx, sessions)
 	}

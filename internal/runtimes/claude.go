@@ -83,5 +83,6 @@ var claude = Profile{
 	ResumeArgs:    []string{"{flags}", "--resume", "{id}"},
 	ConfigHomeVar: "CLAUDE_CONFIG_DIR",
 	ConfigHome:    ".claude",
+	Transcripts:   "projects/*/{id}.jsonl",
 	EndHook:       true,
 }

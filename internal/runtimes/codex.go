@@ -45,4 +45,6 @@ var codex = Profile{
 	ResumeInPlace:  true,
 	ConfigHomeVar:  "CODEX_HOME",
 	ConfigHome:     ".codex",
+	Transcripts:    "sessions/{day}/rollout-*-{id}.jsonl",
+	IDDescriptor:   "thread-writer-locks/{id}.lock",
 }

@@ -83,4 +83,7 @@ var copilot = Profile{
 	ResumeArgs:    []string{"{flags}", "--resume={id}"},
 	ResumeInPlace: true,
 	ConfigHome:    ".copilot",
+	ConfigHomeVar: "COPILOT_HOME",
+	Transcripts:   "session-state/{id}/events.jsonl",
+	IDFile:        "session-state/{id}/inuse.{pid}.lock",
 }

@@ -29,4 +29,5 @@ var cursorAgent = Profile{
 	ResumeArgs:    []string{"{flags}", "--resume", "{id}"},
 	ResumeInPlace: true,
 	ConfigHome:    ".cursor",
+	Transcripts:   "projects/*/agent-transcripts/{id}/{id}.jsonl",
 }

@@ -13,8 +13,8 @@ func Match(argv []string, exe string, covered func(name string) bool) (name stri
 	if len(argv) == 0 {
 		return "", nil, false
 	}
-	if name = programName(argv[0]); covered(name) && genuine(name, argv[0], exe) {
-		return name, argv[1:], true
+	if name = programName(argv[0]); covered(name) && genuine(name, argv, exe) {
+		return name, afterScript(argv, exe), true
 	}
 	if !slices.Contains(interpreters, name) {
 		return "", nil, false
@@ -24,7 +24,7 @@ func Match(argv []string, exe string, covered func(name string) bool) (name stri
 		return "", nil, false
 	}
 	name = programName(argv[script])
-	return name, argv[script+1:], covered(name) && genuine(name, argv[script], exe)
+	return name, argv[script+1:], covered(name) && genuine(name, argv, exe)
 }
 
 // programName is a program's name without what packaging adds: claude.exe is
@@ -33,11 +33,22 @@ func programName(path string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), ".exe"), ".")
 }
 
+// cursorFolder is below which Cursor's CLI is installed.
+const cursorFolder = "cursor-agent/versions/"
+
 // genuine guards a name that other programs have too: `agent` is cursor's only
 // when it runs from cursor's own folder.
-func genuine(name, path, exe string) bool {
-	const home = "cursor-agent/versions/"
-	return name != "agent" || strings.Contains(path, home) || strings.Contains(exe, home)
+func genuine(name string, argv []string, exe string) bool {
+	return name != "agent" || strings.Contains(exe, cursorFolder) || strings.Contains(argv[0], cursorFolder) || strings.Contains(argv[scriptIndex(argv)], cursorFolder)
+}
+
+// afterScript are the arguments of a program that has the CLI's name: those
+// behind its script where the name was only put on an interpreter (exec -a).
+func afterScript(argv []string, exe string) []string {
+	if i := scriptIndex(argv); i > 0 && (slices.Contains(interpreters, programName(exe)) || strings.Contains(argv[i], cursorFolder)) {
+		return argv[i+1:]
+	}
+	return argv[1:]
 }
 
 var interpreters = []string{"node", "nodejs", "bun", "deno", "sh", "bash", "dash", "zsh", "python", "python3"}

@@ -23,6 +23,13 @@ func TestWhichRuntimeAProcessIs(t *testing.T) {
 		{"opencode", "/x/opencode.exe", "opencode", ""},
 		{"agent", "/usr/bin/agent", "", ""},
 		{"agent", "/h/.local/share/cursor-agent/versions/1/node", "agent", ""},
+		// cursor-agent's last line: exec -a "$0" node --use-system-ca index.js "$@".
+		{"cursor-agent --use-system-ca /h/.local/share/cursor-agent/versions/1/index.js -p hi", "", "cursor-agent", "-p hi"},
+		{"/h/.local/bin/agent /h/.local/share/cursor-agent/versions/1/index.js ls", "", "agent", "ls"},
+		{"agent /srv/index.js ls", "/usr/bin/node", "", ""},
+		{"cursor-agent /odd/place/index.js status", "/odd/place/node", "cursor-agent", "status"},
+		{"claude --model opus do it", "/opt/claude/claude", "claude", "--model opus do it"},
+		{"gemini", "/usr/bin/node", "gemini", ""}, // a title that it gave itself
 		{"claude-wrapper", "", "", ""},
 		{"vim claude", "", "", ""},
 		{"sh", "", "sh", ""},

@@ -56,4 +56,5 @@ var qwen = Profile{
 	ResumeInPlace:  true,
 	ConfigHomeVar:  "QWEN_HOME",
 	ConfigHome:     ".qwen",
+	Transcripts:    "projects/*/chats/{id}.jsonl",
 }

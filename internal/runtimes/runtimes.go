@@ -53,10 +53,22 @@ type Profile struct {
 	// that it was held in.
 	ResumeInPlace bool
 
-	// ConfigHomeVar is the variable that moves the CLI's own folder.
-	ConfigHomeVar string
-	// ConfigHome is that folder's default, below HOME.
-	ConfigHome string
+	// ConfigHome is the CLI's own folder, below HOME; ConfigHomeVar is the
+	// variable that moves it or, with ConfigVarIsHome, the HOME it is below.
+	ConfigHome      string
+	ConfigHomeVar   string
+	ConfigVarIsHome bool
+	// Transcripts is where a conversation's file is, below that folder: a pattern
+	// of path.Match with {id}, {id8} for the id's first 8 characters and {day} for
+	// the folders YYYY/MM/DD of its day. "" where it has no file of its own.
+	Transcripts string
+	// TranscriptsLike is the runtime whose transcripts have the same shape, ""
+	// for a shape of its own.
+	TranscriptsLike string
+	// IDDescriptor is a file below that folder, named with {id}, that the
+	// session's own process holds open; IDFile is one that bears the {id} in its
+	// path and the {pid} in its name for as long as that process runs.
+	IDDescriptor, IDFile string
 	// EndHook tells that the CLI itself reports how a session ended, so that
 	// a process that is gone without a report was lost.
 	EndHook bool

@@ -40,6 +40,8 @@ func (c *carrier) carryOut(d decision) {
 		err = c.enrol(d.candidate)
 	case bindProcess:
 		err = c.bind(d)
+	case bindConversation:
+		err = c.bindConversation(d)
 	case stampTicks:
 		err = c.stamp(d)
 	case findHost:
@@ -149,6 +151,24 @@ func (c *carrier) bind(d decision) error {
 		c.report.Bound = append(c.report.Bound, d.id)
 	}
 	return err
+}
+
+// bindConversation takes into an entry what was found of its conversation,
+// unless a hook has told of another one meanwhile.
+func (c *carrier) bindConversation(d decision) error {
+	return c.update(d.id, statefile.Synced, func(e *ledger.Entry) error {
+		if e.FinishedAt != nil || ledger.Value(e.SessionID) != d.sessionID {
+			return ledger.ErrUnchanged
+		}
+		// Without a time: a sweep is no sign of life of the session's.
+		if !ledger.Apply(e, ledger.Fact{Conversation: d.conversation, Begins: true}) {
+			return ledger.ErrUnchanged
+		}
+		if last := &e.SessionIDs[len(e.SessionIDs)-1]; last.Since == nil {
+			last.Since = ledger.At(c.Sources.Now())
+		}
+		return nil
+	})
 }
 
 func (c *carrier) stamp(d decision) error {

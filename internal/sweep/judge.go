@@ -16,6 +16,8 @@ const (
 	enrolProcess action = "enrol"
 	// bindProcess names the process of an entry.
 	bindProcess action = "bind"
+	// bindConversation names the conversation that a session carries.
+	bindConversation action = "conversation"
 	// stampTicks writes down what a process has used.
 	stampTicks action = "stamp"
 	// rescueWork snapshots what a dead session left uncommitted.
@@ -36,6 +38,10 @@ type decision struct {
 	action
 	id      string
 	process process.Identity
+	// conversation is what was found of the one it carries, where the entry had
+	// sessionID.
+	conversation *ledger.Conversation
+	sessionID    string
 	// candidate is the process to enrol.
 	candidate candidate
 	// ticks and active are what to stamp; active is null where nothing grew.
@@ -52,6 +58,8 @@ type row struct {
 	// ticks are the cpu ticks of a running process; they count where read.
 	ticks uint64
 	read  bool
+	// conversation is what the entry does not know yet of the one it carries.
+	conversation *ledger.Conversation
 }
 
 // candidate is a process that runs a session of a covered runtime.
@@ -122,6 +130,9 @@ func isProcessOf(e *ledger.Entry, id process.Identity) bool {
 
 func judgeOpen(now time.Time, r row) (todo []decision) {
 	e, id := r.entry, r.entry.LedgerID
+	if r.conversation != nil {
+		todo = append(todo, decision{action: bindConversation, id: id, conversation: r.conversation, sessionID: ledger.Value(e.SessionID)})
+	}
 	switch r.where.Presence {
 	case ledger.Running:
 		rebound := !isProcessOf(e, r.where.Process)
@@ -135,7 +146,7 @@ func judgeOpen(now time.Time, r row) (todo []decision) {
 			todo = append(todo, d)
 		}
 	case ledger.Gone:
-		todo = judgeGone(r)
+		todo = append(todo, judgeGone(r)...)
 	}
 	return todo
 }

@@ -148,6 +148,9 @@ func (s *Sweeper) facts(v *observe.View, now time.Time) facts {
 			r.where = v.WhereIs(session.Entry)
 		}
 		r.ticks, r.read = session.Ticks()
+		if session.Entry.FinishedAt == nil {
+			r.conversation = v.Conversation(session)
+		}
 		f.rows = append(f.rows, r)
 	}
 	f.rows = append(f.rows, s.closedSince(v, rescuedSince(f))...)

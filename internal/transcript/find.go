@@ -80,20 +80,26 @@ func claudeProject(cwd string) string {
 // IsSidechain tells whether a transcript is that of a subagent, whose first
 // line says so. Such a one is never a session's.
 func IsSidechain(path string) (bool, error) {
+	line, err := firstLine(path)
+	return gjson.GetBytes(line, "isSidechain").Bool(), err
+}
+
+// firstLine is a file's first line as far as a window reaches, nil for none.
+func firstLine(path string) ([]byte, error) {
 	f, err := open(path)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer f.Close()
 	if st, err := f.Stat(); err == nil && !st.Mode().IsRegular() {
-		return false, fmt.Errorf("read transcript %s: %w", path, ErrNotRegular)
+		return nil, fmt.Errorf("read transcript %s: %w", path, ErrNotRegular)
 	}
 	head, err := readWindow(f, make([]byte, Window), 0)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	for line := range forwards(head) {
-		return gjson.GetBytes(line, "isSidechain").Bool(), nil
+		return line, nil
 	}
-	return false, nil
+	return nil, nil
 }
