@@ -13,6 +13,7 @@ import (
 
 	"agentwrap/internal/notify"
 	"agentwrap/internal/procscan"
+	"agentwrap/internal/rescue"
 	"agentwrap/internal/settings"
 	"agentwrap/internal/sweep"
 	"agentwrap/internal/tmuxhost"
@@ -71,6 +72,7 @@ func (a *app) sweeper() (*sweep.Sweeper, error) {
 	}
 	s := &sweep.Sweeper{
 		Sources: src,
+		Rescue:  sweep.Snapshots(a.env, rescue.Limits{File: chosen.Rescue.FileLimit, Total: chosen.Rescue.TotalLimit}, a.now),
 		Notify:  &notify.Notifier{Root: src.Store.Dir(), Settings: chosen.Notify, Environ: a.env, Now: a.now},
 	}
 	if program, err := tmuxhost.Find(a.getenv("PATH")); err == nil {

@@ -128,6 +128,8 @@ func setUp(env *testscript.Env, terminals *terminals) error {
 		"PATH=" + strings.Join([]string{shims, built, standins, "/usr/bin", "/bin"}, ":"),
 		"SOURCE=" + source, "STANDINS=" + standins, "BUILT=" + built,
 		"AGENT_SESSIONS_DIR=" + filepath.Join(env.WorkDir, "ledger"), "AGENTWRAP_SHIM_DIR=" + shims, "SHELL=/bin/bash",
+		// A script that wants a sweep runs one.
+		"AGENT_SESSIONS_NO_SWEEP=1",
 	}
 	terminals.t = env.T().(testing.TB)
 	env.Vars = append(env.Vars, goEnv(terminals.t)...)
