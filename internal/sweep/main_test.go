@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	actor.Play(map[string]func() int{"sweep": sweepOnce, "storm": stormOne})
+	actor.Play(map[string]func() int{"sweep": sweepOnce})
 	os.Exit(isolate.Main(m))
 }
 

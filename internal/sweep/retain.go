@@ -2,11 +2,25 @@ package sweep
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"agentwrap/internal/ledger"
+	"agentwrap/internal/statefile"
 )
+
+// leftoverAge is how old a temporary file is when no writer can be at work on
+// it any more.
+const leftoverAge = time.Hour
+
+// tidy removes what killed writers left. It is tried again by every sweep.
+func (s *Sweeper) tidy(now time.Time) {
+	sessions := filepath.Dir(s.Sources.Store.EntryPath("x"))
+	for _, dir := range []string{s.Sources.Store.Dir(), sessions} {
+		_, _ = statefile.RemoveLeftovers(dir, now.Add(-leftoverAge))
+	}
+}
 
 // Prune removes the entries that finished more than ledger.FinishedRetention
 // ago, or only tells which they are. What cannot be removed is in failed.

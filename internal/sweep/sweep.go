@@ -102,6 +102,7 @@ func (s *Sweeper) Run(ctx context.Context) (Report, error) {
 		c.carryOut(d)
 	}
 	s.syncRecent(view)
+	s.tidy(began)
 	err = s.Sources.Store.NoteSweep(ledger.LastSweep{BegunAt: began, CompletedAt: s.Sources.Now(), RescuedSince: c.rescuedUpTo(began)})
 	if err != nil {
 		return r, fmt.Errorf("sweep: %w", err)

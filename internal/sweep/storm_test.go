@@ -1,3 +1,0 @@
-package sweep
-
-func stormOne() int { return 0 }
