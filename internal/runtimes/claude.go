@@ -81,6 +81,7 @@ var claude = Profile{
 	NewIDFlags:    []string{"--session-id"},
 	ForkFlags:     []string{"--fork-session"},
 	ResumeArgs:    []string{"{flags}", "--resume", "{id}"},
+	PromptArgs:    []string{"--", "{prompt}"},
 	ConfigHomeVar: "CLAUDE_CONFIG_DIR",
 	ConfigHome:    ".claude",
 	Transcripts:   "projects/*/{id}.jsonl",

@@ -42,6 +42,7 @@ var codex = Profile{
 	HeadlessWords:  []string{"exec", "e", "review"},
 	IDWords:        []string{"resume", "exec resume", "e resume"},
 	ResumeArgs:     []string{"resume", "{flags}", "{id}"},
+	PromptArgs:     []string{"--", "{prompt}"},
 	ResumeInPlace:  true,
 	ConfigHomeVar:  "CODEX_HOME",
 	ConfigHome:     ".codex",

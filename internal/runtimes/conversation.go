@@ -93,3 +93,26 @@ func (p Profile) Resume(id string, flags []string) ([]string, error) {
 	}
 	return append(args, kept...), nil
 }
+
+// NewArgs are the arguments that begin a conversation with a model and a
+// prompt; "" is for the CLI's own choice, and for none.
+func (p Profile) NewArgs(model, prompt string) ([]string, error) {
+	const modelFlag = "--model"
+	var args []string
+	if model != "" {
+		if f := p.flag(modelFlag); f == nil || f.Takes != Value {
+			return nil, fmt.Errorf("how %s is told a model is not known: give its own arguments behind --", p.Name)
+		}
+		args = append(args, modelFlag, model)
+	}
+	if prompt == "" {
+		return args, nil
+	}
+	if len(p.PromptArgs) == 0 {
+		return nil, fmt.Errorf("how %s is told a first prompt is not known: give its own arguments behind --", p.Name)
+	}
+	for _, arg := range p.PromptArgs {
+		args = append(args, strings.ReplaceAll(arg, "{prompt}", prompt))
+	}
+	return args, nil
+}

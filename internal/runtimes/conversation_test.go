@@ -106,3 +106,23 @@ func TestWhatIsNotGoneOnWith(t *testing.T) {
 		}
 	}
 }
+
+func TestANewConversationsArguments(t *testing.T) {
+	for _, tc := range []struct{ runtime, model, prompt, want string }{
+		{"claude", "opus", "-fix it", "--model opus -- -fix it"},
+		{"codex", "", "", ""},
+		{"gemini", "pro", "hi", "--model pro --prompt-interactive hi"},
+		{"opencode", "", "hi", "--prompt hi"},
+		{"nobodys-cli", "m", "", "!"},
+		{"nobodys-cli", "", "hi", "!"},
+		{"nobodys-cli", "", "", ""},
+	} {
+		args, err := For(tc.runtime).NewArgs(tc.model, tc.prompt)
+		if got := strings.Join(args, " "); (err != nil) != (tc.want == "!") || err == nil && got != tc.want {
+			t.Errorf("%+v: %q, %v", tc, got, err)
+		}
+		if err == nil && For(tc.runtime).Kind(args) != Interactive {
+			t.Errorf("%+v: %q is no session on a terminal", tc, args)
+		}
+	}
+}

@@ -27,6 +27,7 @@ var cursorAgent = Profile{
 	HeadlessFlags: []string{"--print"},
 	IDFlags:       []string{"--resume"},
 	ResumeArgs:    []string{"{flags}", "--resume", "{id}"},
+	PromptArgs:    []string{"--", "{prompt}"},
 	ResumeInPlace: true,
 	ConfigHome:    ".cursor",
 	Transcripts:   "projects/*/agent-transcripts/{id}/{id}.jsonl",

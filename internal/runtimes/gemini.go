@@ -35,6 +35,7 @@ var gemini = Profile{
 	IDFlags:         []string{"--resume"},
 	NewIDFlags:      []string{"--session-id"},
 	ResumeArgs:      []string{"{flags}", "--resume", "{id}"},
+	PromptArgs:      []string{"--prompt-interactive", "{prompt}"},
 	ResumeInPlace:   true,
 	ConfigHome:      ".gemini",
 	ConfigHomeVar:   "GEMINI_CLI_HOME",

@@ -14,5 +14,6 @@ var kilo = Profile{
 	IDForm:        "ses_*",
 	ForkFlags:     []string{"--fork"},
 	ResumeArgs:    []string{"{flags}", "--session", "{id}"},
+	PromptArgs:    []string{"--prompt", "{prompt}"},
 	ResumeInPlace: true,
 }

@@ -13,6 +13,7 @@ var opencode = Profile{
 	IDForm:        "ses_*",
 	ForkFlags:     []string{"--fork"},
 	ResumeArgs:    []string{"{flags}", "--session", "{id}"},
+	PromptArgs:    []string{"--prompt", "{prompt}"},
 	ResumeInPlace: true,
 }
 

@@ -53,6 +53,7 @@ var qwen = Profile{
 	IDFlags:        []string{"--resume"},
 	NewIDFlags:     []string{"--session-id"},
 	ResumeArgs:     []string{"{flags}", "--resume", "{id}"},
+	PromptArgs:     []string{"--prompt-interactive", "{prompt}"},
 	ResumeInPlace:  true,
 	ConfigHomeVar:  "QWEN_HOME",
 	ConfigHome:     ".qwen",

@@ -49,6 +49,8 @@ type Profile struct {
 	// ResumeArgs go on with a conversation: {id} stands for its id and {flags}
 	// for the flags that are kept, which else come last.
 	ResumeArgs []string
+	// PromptArgs begin a conversation with {prompt}, in the CLI's own screen.
+	PromptArgs []string
 	// ResumeInPlace tells that the CLI finds a conversation only from the folder
 	// that it was held in.
 	ResumeInPlace bool

@@ -49,7 +49,7 @@ func newID() string {
 }
 
 func (s *session) run(args []string) int {
-	source, prompt, headless := "startup", "", false
+	source, prompt, first, headless := "startup", "", "", false
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "--version":
@@ -60,6 +60,9 @@ func (s *session) run(args []string) int {
 		case arg == "--resume" && i+1 < len(args):
 			i++
 			s.id, source = args[i], "resume"
+		case arg == "--" && i+1 < len(args):
+			i++
+			first = args[i]
 		default:
 			prompt = arg
 		}
@@ -71,7 +74,7 @@ func (s *session) run(args []string) int {
 		s.hook("SessionEnd", "reason", "other")
 		return 0
 	}
-	code := s.talk(source)
+	code := s.talk(source, first)
 	s.hook("SessionEnd", "reason", "prompt_input_exit")
 	return code
 }
@@ -89,8 +92,12 @@ func (s *session) onSignals() {
 }
 
 // talk is the conversation at the terminal; it returns the exit code.
-func (s *session) talk(source string) int {
+func (s *session) talk(source, first string) int {
 	fmt.Fprintf(s.out, "\x1b]0;%s\a\x1b[1m✻ %s\x1b[0m, a stand-in (%s)\n\x1b[32m>\x1b[0m ", s.name, s.name, source)
+	if first != "" {
+		s.turn(first)
+		fmt.Fprint(s.out, "\x1b[32m>\x1b[0m ")
+	}
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		line := strings.TrimSpace(in.Text())
