@@ -50,6 +50,7 @@ func Run(argv, environ []string) int {
 
 // session records the session's birth and starts it, hosted or in place.
 func (l *launch) session() int {
+	l.inject()
 	l.recordBirth()
 	if l.host {
 		code, err := l.hosted()

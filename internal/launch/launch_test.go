@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ type seen struct {
 }
 
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "claude" {
+	if slices.Contains([]string{"claude", "gemini", "opencode"}, filepath.Base(os.Args[0])) {
 		dir, _ := os.Getwd()
 		_ = json.NewEncoder(os.Stdout).Encode(seen{os.Args, os.Environ(), os.Getpid(), dir})
 		os.Exit(7)
@@ -121,8 +122,13 @@ func (w *world) run(args ...string) result {
 
 func (w *world) runWith(env []string, args ...string) result {
 	w.t.Helper()
-	cmd := exec.Command(filepath.Join(w.path[0], "claude"), args...)
-	cmd.Args[0] = "claude"
+	return w.runAs("claude", env, args...)
+}
+
+func (w *world) runAs(name string, env []string, args ...string) result {
+	w.t.Helper()
+	cmd := exec.Command(filepath.Join(w.path[0], name), args...)
+	cmd.Args[0] = name
 	cmd.Env = append(append([]string{"PATH=" + strings.Join(w.path, ":")}, w.env...), env...)
 	cmd.Dir = w.dir("work")
 	var out, errs strings.Builder

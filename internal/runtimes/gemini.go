@@ -34,6 +34,7 @@ var gemini = Profile{
 	HeadlessFlags:   []string{"--prompt"},
 	IDFlags:         []string{"--resume"},
 	NewIDFlags:      []string{"--session-id"},
+	GiveID:          GiveID{"--session-id", "@google/gemini-cli", "0.61.0", []string{"--session-file"}},
 	ResumeArgs:      []string{"{flags}", "--resume", "{id}"},
 	PromptArgs:      []string{"--prompt-interactive", "{prompt}"},
 	ResumeInPlace:   true,

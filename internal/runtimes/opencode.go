@@ -15,6 +15,7 @@ var opencode = Profile{
 	ResumeArgs:    []string{"{flags}", "--session", "{id}"},
 	PromptArgs:    []string{"--prompt", "{prompt}"},
 	ResumeInPlace: true,
+	PluginVar:     "OPENCODE_CONFIG_CONTENT",
 }
 
 var opencodeFlags = []Flag{

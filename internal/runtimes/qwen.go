@@ -52,6 +52,7 @@ var qwen = Profile{
 	ScreenFlags:    []string{"--prompt-interactive"},
 	IDFlags:        []string{"--resume"},
 	NewIDFlags:     []string{"--session-id"},
+	GiveID:         GiveID{"--session-id", "@qwen-code/qwen-code", "0.15.10", []string{"--continue"}},
 	ResumeArgs:     []string{"{flags}", "--resume", "{id}"},
 	PromptArgs:     []string{"--prompt-interactive", "{prompt}"},
 	ResumeInPlace:  true,

@@ -71,6 +71,11 @@ type Profile struct {
 	// session's own process holds open; IDFile is one that bears the {id} in its
 	// path and the {pid} in its name for as long as that process runs.
 	IDDescriptor, IDFile string
+	// GiveID is how a run is given the id of its conversation.
+	GiveID GiveID
+	// PluginVar is the variable that holds a configuration for one launch: a JSON
+	// object whose list plugin names plugins.
+	PluginVar string
 	// EndHook tells that the CLI itself reports how a session ended, so that
 	// a process that is gone without a report was lost.
 	EndHook bool

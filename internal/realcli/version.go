@@ -1,0 +1,69 @@
+package realcli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// manifestLimit bounds what is read of a package's manifest, in bytes, and
+// packageDepth how many folders above its program the manifest is looked for.
+const (
+	manifestLimit = 64 << 10
+	packageDepth  = 4
+)
+
+// IsPackage tells whether a program belongs to an npm package, in a version
+// from since on. What cannot be proved is false.
+func IsPackage(program, name, since string) bool {
+	dir, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		return false
+	}
+	for range packageDepth {
+		dir = filepath.Dir(dir)
+		manifest := gjson.GetManyBytes(readManifest(filepath.Join(dir, "package.json")), "name", "version")
+		if manifest[0].Str == name {
+			return atLeast(manifest[1].Str, since)
+		}
+	}
+	return false
+}
+
+func readManifest(path string) []byte {
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, manifestLimit))
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// atLeast compares versions of the form 1.2.3; what comes behind a - makes one
+// earlier than the same without.
+func atLeast(version, since string) bool {
+	version, early, _ := strings.Cut(version, "-")
+	have, want := strings.Split(version, "."), strings.Split(since, ".")
+	if len(have) != len(want) {
+		return false
+	}
+	for i := range have {
+		h, herr := strconv.Atoi(have[i])
+		w, werr := strconv.Atoi(want[i])
+		if herr != nil || werr != nil || h != w {
+			return herr == nil && werr == nil && h > w
+		}
+	}
+	return early == ""
+}
