@@ -38,4 +38,4 @@ type meaning struct {
 	end     *ledger.End
 }
 
-var dialects = map[string]*dialect{"claude": &claude, "codex": &codex, "gemini": &gemini, "cursor": &cursor}
+var dialects = map[string]*dialect{"claude": &claude, "codex": &codex, "gemini": &gemini, "cursor": &cursor, "opencode": &opencode}
