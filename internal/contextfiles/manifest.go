@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"time"
 
+	"agentwrap/internal/jsonobject"
 	"agentwrap/internal/statefile"
 )
 
@@ -36,7 +36,7 @@ type Manifest struct {
 	LedgerID *string `json:"ledger_id"`
 
 	// others are fields that this version does not know; they are kept.
-	others map[string]json.RawMessage
+	others jsonobject.Others
 }
 
 // File is one tracked file, by its path below the session's folder.
@@ -46,39 +46,20 @@ type File struct {
 	Keywords []string `json:"keywords"`
 }
 
-// plainManifest is Manifest without its methods, for encoding/json.
-type plainManifest Manifest
-
-// UnmarshalJSON reads the known fields and keeps the others.
-func (m *Manifest) UnmarshalJSON(raw []byte) error {
-	if err := json.Unmarshal(raw, (*plainManifest)(m)); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(raw, &m.others); err != nil {
-		return err
-	}
-	for _, known := range []string{"session_id", "created_at", "last_activity", "context_files", "context_index", "ledger_id"} {
-		delete(m.others, known)
-	}
-	return nil
+// decode reads a manifest and keeps the fields that it does not know.
+func (m *Manifest) decode(raw []byte) (err error) {
+	m.others, err = jsonobject.Decode(raw, m)
+	return err
 }
 
 // encode is a manifest as its file holds it.
 func (m *Manifest) encode() ([]byte, error) {
-	raw, err := json.Marshal((*plainManifest)(m))
+	raw, err := jsonobject.Encode(m, m.others)
 	if err != nil {
 		return nil, fmt.Errorf("encode a manifest: %w", err)
 	}
-	raw = raw[:len(raw)-1]
-	for _, name := range slices.Sorted(maps.Keys(m.others)) {
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, fmt.Errorf("encode a manifest: %w", err)
-		}
-		raw = append(append(append(append(raw, ','), key...), ':'), m.others[name]...)
-	}
 	var out bytes.Buffer
-	if err := json.Indent(&out, append(raw, '}'), "", "  "); err != nil {
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
 		return nil, fmt.Errorf("encode a manifest: %w", err)
 	}
 	return append(out.Bytes(), '\n'), nil
@@ -128,7 +109,7 @@ func readManifest(dir *os.File, session string) (*Manifest, error) {
 	}
 	m := new(Manifest)
 	if err == nil {
-		err = json.Unmarshal(raw, m)
+		err = m.decode(raw)
 	}
 	if err == nil && m.SessionID != session {
 		err = fmt.Errorf("it is of session %.40q", m.SessionID)
