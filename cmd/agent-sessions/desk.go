@@ -20,7 +20,13 @@ func (a *app) desk(view *observe.View, src observe.Sources) reopen.Desk {
 			_, err := host.Ask(socket)
 			return err == nil
 		},
-		Settle: func(context.Context, string) error { return nil },
+		Settle: func(ctx context.Context, id string) error {
+			s, err := a.sweeper()
+			if err != nil {
+				return err
+			}
+			return s.Settle(ctx, id)
+		},
 	}
 }
 
