@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -37,6 +38,9 @@ type Command struct {
 	// NoIndex keeps git from reading the index, for what asks only the object
 	// store: a large index costs more than the answer.
 	NoIndex bool
+	// Objects is a folder that new objects are written to, in place of the
+	// repository's own; its info/alternates has to name that.
+	Objects string
 	// Network lets git fetch what a partial clone lacks.
 	Network bool
 	// Finish lets the command come to its end when our process is killed. Without it the kernel ends it too,
@@ -151,6 +155,9 @@ func (r *Runner) prepare(ctx context.Context, c Command) *exec.Cmd {
 	if c.NoIndex {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE=/nonexistent/index")
 	}
+	if c.Objects != "" {
+		cmd.Env = append(cmd.Env, "GIT_OBJECT_DIRECTORY="+c.Objects)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if !c.Finish {
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
@@ -160,12 +167,22 @@ func (r *Runner) prepare(ctx context.Context, c Command) *exec.Cmd {
 	return cmd
 }
 
+// name is git's subcommand.
+func (c Command) name() string {
+	for _, arg := range c.Args {
+		if !strings.HasPrefix(arg, "-") {
+			return arg
+		}
+	}
+	return ""
+}
+
 // failure makes err, the end of c, an *Error; nil stays nil.
 func (c Command) failure(ctx context.Context, err error, stderr *tail) error {
 	if err == nil {
 		return nil
 	}
-	failed := &Error{Command: c.Args[0], Dir: c.Dir, Code: -1, Message: stderr.String()}
+	failed := &Error{Command: c.name(), Dir: c.Dir, Code: -1, Message: stderr.String()}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
@@ -189,4 +206,25 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (t *tail) String() string { return strings.TrimSpace(string(t.kept)) }
+// toldLines is how many lines of what git said go into an error.
+const toldLines = 3
+
+// String is what matters: the lines that git marks as errors, each once, else
+// the last ones.
+func (t *tail) String() string {
+	var errs, all []string
+	for line := range strings.Lines(string(t.kept)) {
+		line = strings.TrimSpace(line)
+		marked := strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ")
+		if marked && len(errs) < toldLines && !slices.Contains(errs, line) {
+			errs = append(errs, line)
+		}
+		if line != "" {
+			all = append(all, line)
+		}
+	}
+	if len(errs) == 0 {
+		errs = all[max(0, len(all)-toldLines):]
+	}
+	return strings.Join(errs, "; ")
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -38,7 +39,8 @@ func (repo *Repository) Gitlinks(ctx context.Context) ([]string, error) {
 // file, where every version writes it plainly (gitformat-index(5)). It may be
 // wrong, so git is asked then; a split index may hide one in its other file.
 func (repo *Repository) mayHaveGitlinks() bool {
-	if shared, _ := filepath.Glob(filepath.Join(repo.GitDir, "sharedindex.*")); len(shared) > 0 {
+	names, err := os.ReadDir(repo.GitDir)
+	if err != nil || slices.ContainsFunc(names, isSharedIndex) {
 		return true
 	}
 	index, err := os.ReadFile(filepath.Join(repo.GitDir, "index"))
@@ -47,6 +49,8 @@ func (repo *Repository) mayHaveGitlinks() bool {
 	}
 	return !bytes.HasPrefix(index, []byte("DIRC")) || bytes.Contains(index, []byte{0, 0, 0o160000 >> 8, 0})
 }
+
+func isSharedIndex(d os.DirEntry) bool { return strings.HasPrefix(d.Name(), "sharedindex.") }
 
 // IgnoreNested is git status's flag to look no further into a nested
 // repository than to the commit that it is at.

@@ -117,7 +117,7 @@ func (repo *Repository) owned(ctx context.Context) error {
 }
 
 // asked are the settings that change what is on disk, or how it is compared.
-const asked = `^(filter\..*\.(clean|smudge|process|required)|core\.(autocrlf|filemode))$`
+const asked = `^(filter\..*\.(clean|smudge|process|required)|core\.(autocrlf|filemode|sparsecheckout))$`
 
 func (repo *Repository) readSettings(ctx context.Context, dir string) error {
 	out, err := repo.runner.Run(ctx, Command{Dir: dir, Args: []string{"config", "-z", "--get-regexp", asked}})
@@ -160,7 +160,8 @@ func off(driver string) []string {
 	}
 }
 
-// Setting gives core.autocrlf or core.filemode as configured, "" where unset.
+// Setting gives core.autocrlf, core.filemode or core.sparsecheckout as
+// configured, "" where unset.
 func (repo *Repository) Setting(name string) string { return repo.settings[name] }
 
 // Run is [Runner.Run] in the top folder, unless c names another, with every

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/kballard/go-shellquote"
+
+	"agentwrap/internal/present"
 )
 
 // The fields at the end of a snapshot's message, one a line. What is read back
@@ -89,12 +91,10 @@ func firstOf(values ...string) string {
 	return ""
 }
 
-// oneLine makes text fit a line of a message: at most limit characters, no
-// control characters, valid UTF-8.
+// oneLine makes text fit a line of a message, harmless and at most limit
+// characters long.
 func oneLine(text string, limit int) string {
-	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
-		return r < ' ' || r == 0x7f
-	}), " ")
+	line := present.Line(text)
 	if runes := []rune(line); len(runes) > limit {
 		return string(runes[:limit-1]) + "…"
 	}

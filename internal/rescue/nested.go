@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"agentwrap/internal/git"
-	"agentwrap/internal/statefile"
 )
 
 // maxDepth bounds how deep repositories in repositories are followed.
@@ -39,6 +38,12 @@ func (j *job) saveNested(ctx context.Context, repo *git.Repository, s *survey, p
 		if _, gone := os.Lstat(filepath.Join(repo.Top, path, ".git")); gone != nil {
 			continue // a submodule that is not checked out
 		}
+		if err == nil {
+			if nested.CommonDir == repo.CommonDir {
+				continue // another working tree of the same repository
+			}
+			err = ownStore(repo, nested)
+		}
 		if err != nil {
 			s.skip(path, "a nested repository: %v", err)
 			continue
@@ -56,6 +61,27 @@ func (j *job) saveNested(ctx context.Context, repo *git.Repository, s *survey, p
 		}
 	}
 	s.fillGitlinks(at)
+	return nil
+}
+
+// ownStore makes sure that a nested repository's objects are its own: in its
+// tree, or where a submodule's are. What stands in the tree must not be able to
+// have another repository's files copied into this one.
+func ownStore(outer, nested *git.Repository) error {
+	info, err := os.Lstat(filepath.Join(nested.Top, ".git"))
+	if err != nil {
+		return err
+	}
+	own := info.IsDir() && nested.GitDir == filepath.Join(nested.Top, ".git")
+	for _, dir := range []string{outer.GitDir, outer.CommonDir} {
+		own = own || strings.HasPrefix(nested.GitDir, filepath.Join(dir, "modules")+"/")
+	}
+	if !own || nested.CommonDir != nested.GitDir {
+		return errors.New("its git folder is elsewhere")
+	}
+	if _, err := os.Lstat(filepath.Join(nested.GitDir, "objects/info/alternates")); err == nil {
+		return errors.New("it borrows objects from elsewhere")
+	}
 	return nil
 }
 
@@ -105,11 +131,7 @@ func (j *job) saveOne(ctx context.Context, repo *git.Repository, path string, re
 			return s, err
 		}
 	}
-	m, err := startImporter(ctx, repo)
-	if err != nil {
-		return survey{}, err
-	}
-	oid, err := m.write(c)
+	oid, err := write(ctx, repo, c)
 	if err != nil {
 		return survey{}, err
 	}
@@ -161,22 +183,8 @@ func (j *job) baseTree(ctx context.Context, repo *git.Repository, s *survey) (st
 // bring copies a commit with all it needs into the outermost repository and
 // names it there.
 func (j *job) bring(ctx context.Context, from *git.Repository, path, oid string) error {
-	pack, err := from.Start(ctx, git.Command{Args: []string{"pack-objects", "--revs", "--stdout", "-q"}})
+	err := quarantined(j.repo, func(objects string) error { return j.copy(ctx, from, oid, objects) })
 	if err != nil {
-		return err
-	}
-	go func() {
-		fmt.Fprintln(pack.Stdin, oid)
-		pack.Stdin.Close()
-	}()
-	if _, err := j.repo.Run(ctx, git.Command{Args: []string{"index-pack", "--stdin"}, Stdin: pack.Stdout}); err != nil {
-		pack.Kill()
-		return err
-	}
-	if err := pack.Wait(); err != nil {
-		return err
-	}
-	if err := statefile.SyncDir(filepath.Join(j.repo.CommonDir, "objects", "pack")); err != nil {
 		return err
 	}
 	ref := fmt.Sprintf("%s/%d", nestedOf(j.req.ref()), len(j.nested)+1)
@@ -185,4 +193,22 @@ func (j *job) bring(ctx context.Context, from *git.Repository, path, oid string)
 	}
 	j.nested = append(j.nested, Nested{Path: path, Ref: ref, Commit: oid})
 	return flushRef(filepath.Join(j.repo.CommonDir, ref), j.repo.CommonDir)
+}
+
+// copy puts a commit of another repository with all it needs into objects.
+func (j *job) copy(ctx context.Context, from *git.Repository, oid, objects string) error {
+	pack, err := from.Start(ctx, git.Command{NoIndex: true, Args: []string{"pack-objects", "--revs", "--stdout", "-q"}})
+	if err != nil {
+		return err
+	}
+	go func() {
+		fmt.Fprintln(pack.Stdin, oid)
+		pack.Stdin.Close()
+	}()
+	_, err = j.repo.Run(ctx, git.Command{Objects: objects, Args: []string{"index-pack", "--stdin"}, Stdin: pack.Stdout})
+	if err != nil {
+		pack.Kill()
+		return err
+	}
+	return pack.Wait()
 }

@@ -233,6 +233,19 @@ var shapes = []shape{
 		r.Write("out/new", "outside the cone\n")
 		r.Write("out/f", "back, and changed\n")
 	}},
+	{name: "sparse checkout, and git told to look away", noReset: true, make: func(r *gittest.Repo) {
+		r.Write("in/f", "x\n")
+		r.Write("out/f", "x\n")
+		r.Write("out/same", "x\n")
+		r.Commit("two folders")
+		r.Git("sparse-checkout", "set", "--cone", "in")
+		r.Git("config", "sparse.expectFilesOutsideOfPatterns", "true")
+		r.Write("out/f", "back, and changed\n")
+		r.Write("out/same", "x\n")
+		if status := r.Git("status", "--porcelain"); status != "" {
+			r.Fatalf("git lists it: %s", status)
+		}
+	}},
 	{name: "file modes not trusted", make: func(r *gittest.Repo) {
 		r.Git("config", "core.fileMode", "false")
 		r.Chmod("run.sh", 0o644)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -155,11 +156,7 @@ func (j *job) keep(ctx context.Context, s survey, refs []known, result Result, b
 }
 
 func (j *job) store(ctx context.Context, s survey, message string) (string, []string, error) {
-	m, err := startImporter(ctx, j.repo)
-	if err != nil {
-		return "", nil, err
-	}
-	oid, err := m.write(commit{parent: s.head, message: message, when: j.req.Now.Unix(), items: s.items})
+	oid, err := write(ctx, j.repo, commit{parent: s.head, message: message, when: j.req.Now.Unix(), items: s.items})
 	if err != nil {
 		return "", nil, err
 	}
@@ -232,12 +229,7 @@ func (j *job) survey(ctx context.Context, repo *git.Repository) (survey, string,
 		return survey{}, "", err
 	}
 	defer attrs.Kill()
-	var warned bytes.Buffer
-	out, err := repo.Run(ctx, git.Command{Args: append(statusArgs, git.IgnoreNested), Stderr: &warned})
-	if err != nil {
-		return survey{}, "", err
-	}
-	st, err := parseStatus(out)
+	st, warnings, err := readStatus(ctx, repo)
 	if err != nil {
 		return survey{}, "", err
 	}
@@ -251,7 +243,7 @@ func (j *job) survey(ctx context.Context, repo *git.Repository) (survey, string,
 	}
 	defer root.Close()
 	s := survey{head: st.head}
-	s.unreadable(warned.String())
+	s.unreadable(warnings)
 	s.look(root, st.changes, repo.Setting("core.filemode") != "false")
 	s.lookLinks(links)
 	s.lookContext(root)
@@ -268,4 +260,30 @@ func (j *job) survey(ctx context.Context, repo *git.Repository) (survey, string,
 		err = s.settled(root)
 	}
 	return s, st.branch, err
+}
+
+// readStatus asks git what differs, and gives its warnings too.
+func readStatus(ctx context.Context, repo *git.Repository) (status, string, error) {
+	var warned bytes.Buffer
+	out, err := repo.Run(ctx, git.Command{Args: append(statusArgs, git.IgnoreNested), Stderr: &warned})
+	if err != nil {
+		return status{}, "", err
+	}
+	st, err := parseStatus(out)
+	if err != nil || repo.Setting("core.sparsecheckout") != "true" {
+		return st, warned.String(), err
+	}
+	if out, err = repo.Run(ctx, git.Command{Args: hiddenArgs}); err != nil {
+		return status{}, "", err
+	}
+	listed := map[string]bool{}
+	for _, c := range st.changes {
+		listed[c.path] = true
+	}
+	for _, c := range parseHidden(out) {
+		if _, err := os.Lstat(filepath.Join(repo.Top, c.path)); err == nil && !listed[c.path] {
+			st.changes = append(st.changes, c)
+		}
+	}
+	return st, warned.String(), nil
 }

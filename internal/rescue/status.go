@@ -89,3 +89,24 @@ func parseTracked(line string) (change, error) {
 	}
 	return c, nil
 }
+
+// hiddenArgs are the call of git ls-files that parseHidden reads.
+var hiddenArgs = []string{"ls-files", "-v", "--stage", "-z"}
+
+// parseHidden gives the paths that a sparse checkout leaves off the disk, as
+// changed on it: where one is there all the same, git before 2.36, or one that
+// is told to expect it, does not list it.
+func parseHidden(out []byte) []change {
+	var changes []change
+	for record := range bytes.SplitSeq(out, []byte{0}) {
+		head, path, _ := strings.Cut(string(record), "\t")
+		f := strings.Fields(head)
+		if len(f) != 4 || f[0] != "S" || f[1] == modeGitlink {
+			continue
+		}
+		changes = append(changes, change{
+			path: path, kind: '1', staged: '.', unstaged: 'M', headMode: f[1], indexMode: f[1], headOID: f[2], indexOID: f[2],
+		})
+	}
+	return changes
+}

@@ -13,12 +13,11 @@ import (
 	"strings"
 
 	"agentwrap/internal/git"
-	"agentwrap/internal/statefile"
 )
 
 // importConfig has fast-import write one pack, which it flushes to the disk,
 // and tell apart names that differ in case.
-var importConfig = []string{"fastimport.unpackLimit=1", "core.ignoreCase=false"}
+var importConfig = []string{"fastimport.unpackLimit=0", "core.ignoreCase=false"}
 
 // scratchRef is the name under which fast-import builds the commit. It is gone
 // from the stream again before the end, so no such ref is ever written.
@@ -35,47 +34,42 @@ type commit struct {
 	items   []item
 }
 
-// importer is a git fast-import that is there before there is anything to store.
-type importer struct {
-	repo    *git.Repository
-	process *git.Process
-}
-
-func startImporter(ctx context.Context, repo *git.Repository) (*importer, error) {
-	p, err := repo.Start(ctx, git.Command{
-		NoIndex: true, Args: []string{"fast-import", "--quiet", "--done"}, Config: importConfig,
-	})
-	return &importer{repo, p}, err
-}
-
 // write stores the objects of c and gives the commit. No index is involved: the
 // tree is the parent's with the items put in. A *movingError says that a file
 // changed since it was read.
-func (m *importer) write(c commit) (string, error) {
-	out := bufio.NewWriterSize(m.process.Stdin, 64<<10)
-	if err := c.stream(out, m.repo); err != nil && !errors.Is(err, errPipe) {
-		m.process.Kill()
+func write(ctx context.Context, repo *git.Repository, c commit) (string, error) {
+	var oid string
+	err := quarantined(repo, func(objects string) (err error) {
+		oid, err = fastImport(ctx, repo, c, objects)
+		return err
+	})
+	return oid, err
+}
+
+func fastImport(ctx context.Context, repo *git.Repository, c commit, objects string) (string, error) {
+	p, err := repo.Start(ctx, git.Command{
+		NoIndex: true, Objects: objects, Args: []string{"fast-import", "--quiet", "--done"}, Config: importConfig,
+	})
+	if err != nil {
+		return "", err
+	}
+	out := bufio.NewWriterSize(p.Stdin, 64<<10)
+	if err := c.stream(out, repo); err != nil && !errors.Is(err, errPipe) {
+		p.Kill()
 		return "", err
 	}
 	flushed := out.Flush()
-	m.process.Stdin.Close()
-	answer, _ := io.ReadAll(io.LimitReader(m.process.Stdout, 256))
-	if err := m.end(); err != nil {
+	p.Stdin.Close()
+	answer, _ := io.ReadAll(io.LimitReader(p.Stdout, 256))
+	if err := p.Wait(); err != nil {
+		// It leaves a report of itself in the git folder.
+		_ = os.Remove(filepath.Join(repo.GitDir, fmt.Sprintf("fast_import_crash_%d", p.Pid)))
 		return "", err
 	}
 	if flushed != nil || len(answer) == 0 {
-		return "", fmt.Errorf("git fast-import in %s ended early: %w", m.repo.Top, flushed)
+		return "", fmt.Errorf("git fast-import in %s ended early: %w", repo.Top, flushed)
 	}
-	return strings.TrimSpace(string(answer)), statefile.SyncDir(filepath.Join(m.repo.CommonDir, "objects", "pack"))
-}
-
-// end waits for the end. One that fails leaves a report of itself in the git folder.
-func (m *importer) end() error {
-	err := m.process.Wait()
-	if err != nil {
-		_ = os.Remove(filepath.Join(m.repo.GitDir, fmt.Sprintf("fast_import_crash_%d", m.process.Pid)))
-	}
-	return err
+	return strings.TrimSpace(string(answer)), nil
 }
 
 // errPipe is that git reads no further; it says itself why.

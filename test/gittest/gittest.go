@@ -13,16 +13,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"agentwrap/test/isolate"
 )
 
 // Environ is an environment with a throwaway HOME and nothing of git's in it.
 func Environ(t testing.TB) []string {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("git is not installed")
-		}
-		t.Skip("git is not installed")
+		isolate.Missing(t, "git")
 	}
 	return []string{
 		"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "LC_ALL=C",
