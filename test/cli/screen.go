@@ -2,6 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -73,6 +77,27 @@ func (term *Terminal) order(o order) {
 	term.ordering.Lock()
 	defer term.ordering.Unlock()
 	term.orders.Encode(o)
+}
+
+// CommandPID is the process of the terminal's command.
+func (term *Terminal) CommandPID() int {
+	term.t.Helper()
+	pid := term.cmd.Process.Pid
+	var children []byte
+	Eventually(term.t, "command in the terminal", func() bool {
+		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+		for _, f := range files {
+			if data, _ := os.ReadFile(f); len(data) > 0 {
+				children = data
+			}
+		}
+		return len(children) > 0
+	})
+	child, err := strconv.Atoi(string(bytes.TrimSpace(children)))
+	if err != nil {
+		term.t.Fatalf("the terminal has the children %q", children)
+	}
+	return child
 }
 
 // Screen returns what the terminal shows, row by row.

@@ -1,6 +1,9 @@
 package cli
 
-import "time"
+import (
+	"testing"
+	"time"
+)
 
 // waitLimit bounds each wait for something in a terminal.
 const waitLimit = 60 * time.Second
@@ -51,6 +54,16 @@ func (term *Terminal) await(w wait) {
 			ended = true
 		case <-limit:
 			term.t.Fatalf("no %s within %v:\n%s", w.what, waitLimit, term.Screen())
+		}
+	}
+}
+
+// Eventually waits until a condition holds that no event tells of. It fails the test if that takes over a minute.
+func Eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(waitLimit); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("no %s within %v", what, waitLimit)
 		}
 	}
 }

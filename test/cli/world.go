@@ -41,6 +41,7 @@ func Main(m *testing.M) int {
 	if os.Getenv(terminalVar) != "" {
 		return runTerminal(os.Args[1:])
 	}
+	defer removeBuilt()
 	return isolate.Main(m)
 }
 
@@ -122,4 +123,24 @@ func writeJSON(path string, value any) error {
 		return err
 	}
 	return os.WriteFile(path, data, 0o600)
+}
+
+// Wrap puts the project's programs on PATH: the shim in front of each CLI, and the companion.
+func (w *World) Wrap(t testing.TB) {
+	t.Helper()
+	built := Build(t)
+	clis, err := os.ReadDir(w.Bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := map[string]string{filepath.Join(w.Shims, "agent-sessions"): filepath.Join(built, "agent-sessions")}
+	for _, c := range clis {
+		links[filepath.Join(w.Shims, c.Name())] = filepath.Join(built, "agentwrap")
+	}
+	for link, target := range links {
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Env = append(w.Env, "AGENTWRAP_SHIM_DIR="+w.Shims)
 }

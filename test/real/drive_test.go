@@ -96,3 +96,12 @@ func forEach(t *testing.T, body func(t *testing.T, w *cli.World, d driver)) {
 		})
 	}
 }
+
+// wrapped runs a test with one CLI behind the shim.
+func wrapped(t *testing.T, d driver, body func(t *testing.T, w *cli.World)) {
+	cli.Build(t)
+	cli.Test(t, cli.Programs{d.program}, func(t *testing.T, w *cli.World) {
+		w.Wrap(t)
+		body(t, w)
+	})
+}
