@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -98,8 +99,6 @@ func firstLine(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for line := range forwards(head) {
-		return line, nil
-	}
-	return nil, nil
+	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	return line, nil
 }

@@ -2,16 +2,15 @@ package transcript
 
 import (
 	"bytes"
-	"iter"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
 
-// wholeLines drops the partial line at a window's beginning, unless the file
-// begins there, and the unfinished one at its end.
-func wholeLines(window []byte, fromStart bool) []byte {
+// linesOf are a window's lines. The partial one at its beginning is dropped,
+// unless the file begins there, and so is an unfinished one at its end.
+func linesOf(window []byte, fromStart bool) [][]byte {
 	if !fromStart {
 		at := bytes.IndexByte(window, '\n')
 		if at < 0 {
@@ -19,57 +18,29 @@ func wholeLines(window []byte, fromStart bool) []byte {
 		}
 		window = window[at+1:]
 	}
-	end := bytes.LastIndexByte(window, '\n') + 1
-	if rest := window[end:]; len(rest) > 0 && gjson.ValidBytes(rest) {
-		return window
-	}
-	return window[:end]
-}
-
-// backwards yields a window's lines, the last one first.
-func backwards(window []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for len(window) > 0 {
-			body := bytes.TrimSuffix(window, []byte{'\n'})
-			at := bytes.LastIndexByte(body, '\n')
-			if !yield(body[at+1:]) {
-				return
-			}
-			window = window[:at+1]
-		}
-	}
-}
-
-// lastField is the field of the last line in a window whose type is kind. It
-// searches for the word and looks only at lines that hold it.
-func lastField(window []byte, kind, field string) string {
-	word := []byte(`"` + kind + `"`)
-	found := ""
-	for at := 0; ; {
-		next := bytes.Index(window[at:], word)
-		if next < 0 {
-			return found
-		}
-		at += next
-		line := lineAround(window, at)
-		if got := gjson.GetManyBytes(line, "type", field); got[0].Str == kind && got[1].Str != "" {
-			found = OneLine(got[1].Str)
-		}
-		end := bytes.IndexByte(window[at:], '\n')
+	lines := make([][]byte, 0, 256)
+	for len(window) > 0 {
+		end := bytes.IndexByte(window, '\n')
 		if end < 0 {
-			return found
+			if gjson.ValidBytes(window) {
+				lines = append(lines, window)
+			}
+			break
 		}
-		at += end
+		lines = append(lines, window[:end])
+		window = window[end+1:]
 	}
+	return lines
 }
 
-func lineAround(window []byte, at int) []byte {
-	start := bytes.LastIndexByte(window[:at], '\n') + 1
-	end := bytes.IndexByte(window[at:], '\n')
-	if end < 0 {
-		return window[start:]
-	}
-	return window[start : at+end]
+// typeWithin is how near its beginning a line of bookkeeping names its type, in
+// bytes.
+const typeWithin = 64
+
+// hasType tells whether a line that holds little but a field is of a type, by
+// its first bytes and then by what it is.
+func hasType(line []byte, kind string) bool {
+	return bytes.Contains(line[:min(len(line), typeWithin)], []byte(`"`+kind+`"`)) && gjson.GetBytes(line, "type").Str == kind
 }
 
 // textLimit bounds a title or an activity, in bytes.
@@ -129,15 +100,4 @@ func joined(list gjson.Result) string {
 		words = append(words, w.Str)
 	}
 	return strings.Join(words, " ")
-}
-
-// forwards yields a window's lines, the first one first.
-func forwards(window []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for line := range bytes.Lines(window) {
-			if !yield(bytes.TrimSuffix(line, []byte{'\n'})) {
-				return
-			}
-		}
-	}
 }

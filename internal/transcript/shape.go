@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -31,19 +32,31 @@ var shapes = map[string]shape{
 	"copilot": copilot,
 }
 
-func (s shape) lateTitle(window []byte) string {
-	for _, t := range s.titles {
-		if title := lastField(window, t[0], t[1]); title != "" {
-			return title
+// titleGroup is how many lines above one title another may stand that belongs
+// to it: a CLI repeats all of its titles together.
+const titleGroup = 8
+
+// lateTitle is the preferred one of the last titles, "" for none.
+func (s shape) lateTitle(lines [][]byte) (title string) {
+	rank, end := len(s.titles), 0
+	for i := len(lines) - 1; i >= end && rank > 0; i-- {
+		for r, t := range s.titles[:rank] {
+			if !hasType(lines[i], t[0]) {
+				continue
+			}
+			if text := OneLine(gjson.GetBytes(lines[i], t[1]).Str); text != "" {
+				title, rank, end = text, r, max(end, i-titleGroup)
+				break
+			}
 		}
 	}
-	return ""
+	return title
 }
 
 // last is what the model did last, and when the user broke it off.
-func (s shape) last(tail []byte) (activity string, interrupted time.Time) {
+func (s shape) last(tail [][]byte) (activity string, interrupted time.Time) {
 	open := s.interrupted != nil
-	for raw := range backwards(tail) {
+	for _, raw := range slices.Backward(tail) {
 		if !gjson.ValidBytes(raw) {
 			continue
 		}
@@ -59,8 +72,8 @@ func (s shape) last(tail []byte) (activity string, interrupted time.Time) {
 	return "", interrupted
 }
 
-func (s shape) firstPrompt(head []byte) string {
-	for raw := range forwards(head) {
+func (s shape) firstPrompt(head [][]byte) string {
+	for _, raw := range head {
 		if !gjson.ValidBytes(raw) {
 			continue
 		}

@@ -99,25 +99,24 @@ func (d *Digest) fill(f io.ReaderAt, s shape) error {
 	buf := windows.Get().(*[Window]byte)
 	defer windows.Put(buf)
 	start := max(0, d.Size-Window)
-	tail, err := readWindow(f, buf[:], start)
+	window, err := readWindow(f, buf[:], start)
 	if err != nil {
 		return err
 	}
-	tail = wholeLines(tail, start == 0)
-	d.Activity, d.Interrupted = s.last(tail)
-	if d.Title = s.lateTitle(tail); d.Title != "" {
+	lines := linesOf(window, start == 0)
+	d.Activity, d.Interrupted = s.last(lines)
+	if d.Title = s.lateTitle(lines); d.Title != "" {
 		return nil
 	}
-	head := tail
 	if start > 0 {
-		if head, err = readWindow(f, buf[:], 0); err != nil {
+		if window, err = readWindow(f, buf[:], 0); err != nil {
 			return err
 		}
-		head = wholeLines(head, true)
-		d.Title = s.lateTitle(head)
+		lines = linesOf(window, true)
+		d.Title = s.lateTitle(lines)
 	}
 	if d.Title == "" {
-		d.Title = s.firstPrompt(head)
+		d.Title = s.firstPrompt(lines)
 	}
 	return nil
 }
