@@ -3,10 +3,9 @@ package ledger
 import (
 	"bytes"
 	"errors"
-	"io/fs"
-	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"agentwrap/internal/statefile"
@@ -30,11 +29,11 @@ type Damaged struct {
 	Err error
 }
 
-// Loaded is a ledger read in one go, each list by id.
+// Loaded is a ledger read in one go.
 type Loaded struct {
-	// Entries are those read in full.
+	// Entries are those read in full, by id.
 	Entries []*Entry
-	// Briefs are the finished ones that were not.
+	// Briefs are the finished ones that were not, in no order.
 	Briefs  []Brief
 	Damaged []Damaged
 }
@@ -45,15 +44,19 @@ type Loaded struct {
 // An entry that goes while it reads is not there.
 func (s *Store) Load(all bool) (Loaded, error) {
 	ids, err := s.IDs()
-	if err != nil {
+	if err != nil || len(ids) == 0 {
 		return Loaded{}, err
 	}
 	waiting, err := s.PendingIDs()
 	if err != nil {
 		return Loaded{}, err
 	}
-	slices.Sort(ids)
-	l := loader{store: s, dir: s.sessions(), all: all, waiting: waiting}
+	folder, err := statefile.OpenFolder(s.sessions())
+	if err != nil {
+		return Loaded{}, err
+	}
+	defer folder.Close()
+	l := loader{store: s, folder: folder, all: all, waiting: waiting}
 	parts := make([]Loaded, min(readers(), len(ids)/readerShare+1))
 	var group sync.WaitGroup
 	for i := range parts {
@@ -61,12 +64,13 @@ func (s *Store) Load(all bool) (Loaded, error) {
 		group.Go(func() { parts[i] = l.load(ids[from:to]) })
 	}
 	group.Wait()
-	var loaded Loaded
-	for _, p := range parts {
+	loaded := parts[0]
+	for _, p := range parts[1:] {
 		loaded.Entries = append(loaded.Entries, p.Entries...)
 		loaded.Briefs = append(loaded.Briefs, p.Briefs...)
 		loaded.Damaged = append(loaded.Damaged, p.Damaged...)
 	}
+	slices.SortFunc(loaded.Entries, func(a, b *Entry) int { return strings.Compare(a.LedgerID, b.LedgerID) })
 	return loaded, nil
 }
 
@@ -75,44 +79,47 @@ const readerShare = 64
 
 func readers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
+// glanceSize is more than an entry takes that was not rescued, in bytes.
+const glanceSize = 8 << 10
+
 type loader struct {
 	store   *Store
-	dir     string
+	folder  *statefile.Folder
 	all     bool
 	waiting []string
 }
 
 func (l loader) load(ids []string) Loaded {
 	part := Loaded{Briefs: make([]Brief, 0, len(ids))}
-	var buf []byte
-	path := make([]byte, 0, len(l.dir)+maxIDLen+8)
+	buf := make([]byte, glanceSize)
 	for _, id := range ids {
-		path = append(append(append(append(path[:0], l.dir...), filepath.Separator), id...), ".json"...)
-		raw, err := statefile.ReadInto(buf, string(path), entryLimit)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			part.Damaged = append(part.Damaged, Damaged{id, wrap("read session", id, err)})
-			continue
-		}
-		buf = raw
 		waits := slices.Contains(l.waiting, id)
-		if b, ok := skim(raw, id); ok && !l.all && !waits {
-			part.Briefs = append(part.Briefs, b)
-			continue
+		if !l.all && !waits {
+			raw, err := l.folder.Glance(buf, id+".json")
+			if err == nil {
+				if b, ok := skim(raw, id); ok {
+					part.Briefs = append(part.Briefs, b)
+					continue
+				}
+			}
 		}
-		e, err := decodeAs(id, raw)
-		if err == nil && waits {
-			err = l.store.WithPending(e)
-		}
-		if err != nil {
+		switch e, err := l.inFull(id, waits); {
+		case errors.Is(err, ErrNoSession):
+		case err != nil:
 			part.Damaged = append(part.Damaged, Damaged{id, err})
-			continue
+		default:
+			part.Entries = append(part.Entries, e)
 		}
-		part.Entries = append(part.Entries, e)
 	}
 	return part
+}
+
+func (l loader) inFull(id string, waits bool) (*Entry, error) {
+	e, err := l.store.readFile(id)
+	if err == nil && waits {
+		err = l.store.WithPending(e)
+	}
+	return e, err
 }
 
 var (
@@ -130,17 +137,34 @@ func skim(raw []byte, id string) (b Brief, ok bool) {
 	// The fields stand in the order of the contract, those of other versions
 	// behind all others: each is searched for from the one before it.
 	f := skimmer{rest: raw, ok: true}
-	b.LedgerID = f.text("ledgerId")
-	b.StartedAt = f.stamp("startedAt")
-	b.SessionID = f.text("sessionId")
-	b.FinishedAt = f.stamp("finishedAt")
-	b.Rescued = f.text("rescuedAt") != ""
-	interactive := f.value("interactive")
-	b.EndedBy = f.text("endedBy")
-	b.ResumedFrom = f.text("resumedFrom")
+	if !f.is(keyLedgerID, id) {
+		return b, false
+	}
+	b.LedgerID = id
+	b.StartedAt = f.stamp(keyStartedAt)
+	b.SessionID = f.text(keySessionID)
+	b.FinishedAt = f.stamp(keyFinishedAt)
+	b.Rescued = string(f.value(keyRescuedAt)) != "null"
+	interactive := f.value(keyInteractive)
+	b.EndedBy = f.text(keyEndedBy)
+	b.ResumedFrom = f.text(keyResumedFrom)
 	lost := b.EndedBy == EndedByLoss && string(interactive) != "false"
-	return b, f.ok && !b.FinishedAt.IsZero() && b.LedgerID == id && !lost
+	return b, f.ok && !b.FinishedAt.IsZero() && !lost
 }
+
+// The fields that skim looks for, as they begin their lines.
+var (
+	keyLedgerID    = lineOf("ledgerId")
+	keyStartedAt   = lineOf("startedAt")
+	keySessionID   = lineOf("sessionId")
+	keyFinishedAt  = lineOf("finishedAt")
+	keyRescuedAt   = lineOf("rescuedAt")
+	keyInteractive = lineOf("interactive")
+	keyEndedBy     = lineOf("endedBy")
+	keyResumedFrom = lineOf("resumedFrom")
+)
+
+func lineOf(name string) []byte { return []byte("\n  \"" + name + "\": ") }
 
 // skimmer finds one field after the other.
 type skimmer struct {
@@ -150,13 +174,13 @@ type skimmer struct {
 
 // value is a field's value as it stands, up to the end of its line. A line
 // break inside of a string is escaped, so that each field has its own line.
-func (f *skimmer) value(name string) []byte {
-	at := bytes.Index(f.rest, []byte("\n  \""+name+"\": "))
+func (f *skimmer) value(key []byte) []byte {
+	at := bytes.Index(f.rest, key)
 	if at < 0 {
 		f.ok = false
 		return nil
 	}
-	f.rest = f.rest[at+len("\n  \"")+len(name)+len("\": "):]
+	f.rest = f.rest[at+len(key):]
 	end := bytes.IndexByte(f.rest, '\n')
 	if end < 0 {
 		f.ok = false
@@ -165,11 +189,20 @@ func (f *skimmer) value(name string) []byte {
 	return bytes.TrimSuffix(f.rest[:end], []byte{','})
 }
 
+// is tells whether a field is that string.
+func (f *skimmer) is(key []byte, want string) bool {
+	v := f.value(key)
+	return len(v) == len(want)+2 && string(v[1:len(v)-1]) == want
+}
+
 // text is a string, "" for null; one with anything escaped in it is given up.
-func (f *skimmer) text(name string) string {
-	v := f.value(name)
-	if string(v) == "null" {
+func (f *skimmer) text(key []byte) string {
+	v := f.value(key)
+	switch string(v) {
+	case "null":
 		return ""
+	case `"` + EndedByUser + `"`:
+		return EndedByUser
 	}
 	if len(v) < 2 || v[0] != '"' || v[len(v)-1] != '"' || bytes.IndexByte(v, '\\') >= 0 {
 		f.ok = false
@@ -178,8 +211,8 @@ func (f *skimmer) text(name string) string {
 	return string(v[1 : len(v)-1])
 }
 
-func (f *skimmer) stamp(name string) (s Stamp) {
-	v := f.value(name)
+func (f *skimmer) stamp(key []byte) (s Stamp) {
+	v := f.value(key)
 	if string(v) == "null" {
 		return s
 	}

@@ -2,7 +2,7 @@ package ledger
 
 import "time"
 
-// ResumedBy tells, for each entry, which later one took it up: by its own word,
+// ResumedBy tells, for each of the Entries, which later one took it up: by its own word,
 // or by carrying the same conversation; "" for none.
 func (l Loaded) ResumedBy() func(*Entry) string {
 	byWord := map[string]string{}
@@ -11,12 +11,16 @@ func (l Loaded) ResumedBy() func(*Entry) string {
 		started time.Time
 	}
 	byConversation := map[string][]carrier{}
+	for _, e := range l.Entries {
+		// Nobody asks about those that were not read in full.
+		byConversation[Value(e.SessionID)] = nil
+	}
 	note := func(id, sessionID, resumedFrom string, started time.Time) {
 		if resumedFrom != "" {
 			byWord[resumedFrom] = id
 		}
-		if sessionID != "" {
-			byConversation[sessionID] = append(byConversation[sessionID], carrier{id, started})
+		if all, asked := byConversation[sessionID]; asked && sessionID != "" {
+			byConversation[sessionID] = append(all, carrier{id, started})
 		}
 	}
 	for _, e := range l.Entries {
