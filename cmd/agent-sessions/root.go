@@ -42,7 +42,7 @@ func newRoot(a *app) rootCommand {
 	root.AddCommand(
 		newListCommand(a),
 		newShowCommand(a),
-		newAttachCommand(a), newReopenCommand(a), newNewCommand(a),
+		newAttachCommand(a), newReopenCommand(a), newNewCommand(a), newDoctorCommand(a),
 		newPeekCommand(a),
 		newDetachCommand(a),
 		newStopCommand(a),
