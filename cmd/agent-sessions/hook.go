@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"agentwrap/internal/hookadopt"
+	"agentwrap/internal/sweep"
 )
 
 // isHookCall tells a call by a CLI's hook, which is answered before any command
@@ -24,7 +25,7 @@ func isHookCall(argv []string) bool {
 func answerHook(cli string) {
 	// A CLI that does not read the answer is no reason to die.
 	signal.Ignore(syscall.SIGPIPE)
-	hookadopt.Run(hookadopt.Call{CLI: cli, Stdin: os.Stdin, Stdout: os.Stdout, Environ: os.Environ(), Now: time.Now, Speakers: speakers()})
+	hookadopt.Run(hookadopt.Call{CLI: cli, Stdin: os.Stdin, Stdout: os.Stdout, Environ: os.Environ(), Now: time.Now, Speakers: speakers(), Prune: sweep.PruneUntil})
 	lookAfter(os.Getenv, os.Environ(), time.Now())
 }
 

@@ -55,7 +55,7 @@ func newRoot(a *app) rootCommand {
 		newClaimCommand(a),
 		newReleaseCommand(a),
 		newClaimsCommand(a),
-		newHookCommand(a),
+		newHookCommand(a), newHooksCommand(a),
 		newCompletionCommand(a),
 		newManCommand(a),
 	)

@@ -25,6 +25,7 @@ import (
 const (
 	speakUntil = 40 * time.Millisecond
 	lockUntil  = 75 * time.Millisecond
+	pruneUntil = 90 * time.Millisecond
 )
 
 // Call is one call of a hook by a CLI.
@@ -37,6 +38,9 @@ type Call struct {
 	Now     func() time.Time
 	// Speakers are asked in order at the beginning of a conversation.
 	Speakers []Speaker
+	// Prune removes what ended long ago, at the end of a session, as long as
+	// more says that there is time.
+	Prune func(store *ledger.Store, now time.Time, more func() bool) error
 }
 
 // CLIs are the words that Call.CLI may be.
@@ -53,11 +57,26 @@ func CLIs() []string {
 // in the ledger's log.
 func Run(c Call) {
 	h := &hook{Call: c, dialect: *dialects[c.CLI], env: environment(c.Environ), began: c.Now(), order: ledger.EventOrder()}
-	if err := h.run(); err != nil {
-		h.log(err)
-	}
+	h.guard(h.run)
 	if out := h.answer(h.payload.event, strings.Join(h.said, "\n")); len(out) > 0 {
 		_, _ = h.Stdout.Write(append(out, '\n'))
+	}
+	if h.ended && h.Prune != nil {
+		h.guard(func() error {
+			return h.Prune(h.store, h.began, func() bool { return h.Now().Before(h.began.Add(pruneUntil)) })
+		})
+	}
+}
+
+// guard does something that must not fail.
+func (h *hook) guard(do func() error) {
+	defer func() {
+		if r := recover(); r != nil {
+			h.log(fmt.Errorf("panic: %v: %s", r, debug.Stack()))
+		}
+	}()
+	if err := do(); err != nil {
+		h.log(err)
 	}
 }
 
@@ -71,14 +90,10 @@ type hook struct {
 	store   *ledger.Store
 	payload payload
 	said    []string
+	ended   bool
 }
 
-func (h *hook) run() (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v: %s", r, debug.Stack())
-		}
-	}()
+func (h *hook) run() error {
 	root, err := ledger.Root(h.env.get)
 	if err != nil {
 		return err
@@ -154,8 +169,9 @@ func (h *hook) configHome() string {
 // finish says what there is to say and writes the fact, unless it is written
 // already and nothing was added to it.
 func (h *hook) finish(row *ledger.Entry, f ledger.Fact, written bool) error {
+	h.ended = f.End != nil
 	if f.Begins {
-		f.Told, h.said = speak(h.Speakers, row, h.began.Add(speakUntil))
+		f.Told, h.said = h.speak(row)
 	}
 	if !written || len(f.Told) > 0 {
 		wait := max(0, h.began.Add(lockUntil).Sub(h.Now()))

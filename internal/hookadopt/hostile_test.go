@@ -189,6 +189,29 @@ func TestNoFailureOfOursReachesTheCLI(t *testing.T) {
 	})
 }
 
+// Those who have something to say, or to tidy, cost the CLI nothing either.
+func TestNoTroubleOfAContributorsReachesTheCLI(t *testing.T) {
+	isolate.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c := w.claude()
+		for _, kind := range []string{"panic", "hang"} {
+			if out := c.event(event("SessionStart", idA), "HOOK_TEST_TROUBLE="+kind, "HOOK_TEST_SAY=x"); kind == "hang" && out != "" {
+				t.Errorf("%s: said %q behind it", kind, out)
+			}
+			want(t, w.row(), "now a")
+		}
+		c.event(event("SessionEnd", idA, "reason", "other"), "HOOK_TEST_PRUNE=panic")
+		c.event(event("SessionEnd", idA, "reason", "other"))
+		c.event(event("SessionEnd", idA, "reason", "clear"))
+		if raw, err := os.ReadFile(filepath.Join(w.store.Dir(), "pruned")); string(raw) != "true\n" {
+			t.Errorf("pruned: %q, %v", raw, err)
+		}
+		if log := w.logged(); strings.Count(log, "on order") != 2 {
+			t.Errorf("log: %s", log)
+		}
+	})
+}
+
 func TestManyHooksAtOnceAreOneRow(t *testing.T) {
 	isolate.Test(t, func(t *testing.T) {
 		w := newWorld(t)

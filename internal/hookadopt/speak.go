@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"agentwrap/internal/ledger"
 )
@@ -12,8 +11,7 @@ import (
 // Speaker has at most one sentence for the model at the beginning of a
 // conversation.
 type Speaker struct {
-	// Key names what is said: the same key is said once a session. It may tell
-	// more than one thing apart, by what Say returns behind it.
+	// Key names what is said: each is said once a session.
 	Key string
 	// Say is the sentence for the session of a row, "" for none. It gives up
 	// when ctx ends; what it says after that is lost.
@@ -23,15 +21,20 @@ type Speaker struct {
 // speak asks each speaker that the row has not heard yet, in order, until a
 // moment, and returns what they said with their keys. One that does not come
 // back in time is not waited for, nor are those behind it.
-func speak(speakers []Speaker, row *ledger.Entry, until time.Time) (keys, said []string) {
-	ctx, cancel := context.WithDeadline(context.Background(), until)
+func (h *hook) speak(row *ledger.Entry) (keys, said []string) {
+	ctx, cancel := context.WithDeadline(context.Background(), h.began.Add(speakUntil))
 	defer cancel()
-	for _, s := range speakers {
+	for _, s := range h.Speakers {
 		if slices.Contains(row.Told, s.Key) {
 			continue
 		}
 		answer := make(chan string, 1)
-		go func() { answer <- s.Say(ctx, row) }()
+		go h.guard(func() error {
+			var sentence string
+			defer func() { answer <- sentence }()
+			sentence = s.Say(ctx, row)
+			return nil
+		})
 		select {
 		case sentence := <-answer:
 			if sentence != "" {

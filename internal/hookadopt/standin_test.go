@@ -132,9 +132,27 @@ func playHook(cli string) {
 			return nil
 		})
 	}
-	Run(Call{CLI: cli, Stdin: os.Stdin, Stdout: os.Stdout, Environ: os.Environ(), Now: time.Now, Speakers: []Speaker{
-		{Key: "greeting", Say: func(context.Context, *ledger.Entry) string { return os.Getenv("HOOK_TEST_SAY") }},
-	}})
+	Run(Call{CLI: cli, Stdin: os.Stdin, Stdout: os.Stdout, Environ: os.Environ(), Now: time.Now,
+		Speakers: []Speaker{
+			{Key: "trouble", Say: func(context.Context, *ledger.Entry) string { return trouble(os.Getenv("HOOK_TEST_TROUBLE")) }},
+			{Key: "greeting", Say: func(context.Context, *ledger.Entry) string { return os.Getenv("HOOK_TEST_SAY") }},
+		},
+		Prune: func(store *ledger.Store, _ time.Time, more func() bool) error {
+			trouble(os.Getenv("HOOK_TEST_PRUNE"))
+			return statefile.Append(filepath.Join(store.Dir(), "pruned"), fmt.Appendln(nil, more()))
+		},
+	})
+}
+
+// trouble is what those who contribute to a hook may have.
+func trouble(kind string) string {
+	switch kind {
+	case "panic":
+		panic("on order")
+	case "hang":
+		select {}
+	}
+	return ""
 }
 
 // world is a ledger and a home of the test's own.

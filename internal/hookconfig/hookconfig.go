@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/tailscale/hujson"
@@ -49,6 +51,24 @@ func find(cli string) (*target, error) {
 		return nil, fmt.Errorf("%q has no hooks that can be installed: it is one of %v", cli, CLIs())
 	}
 	return targets[i], nil
+}
+
+// Used tells whether a CLI has a folder of its own here.
+func (c Config) Used(cli string) bool {
+	t, err := find(cli)
+	if err != nil {
+		return false
+	}
+	st, err := os.Stat(filepath.Dir(t.file(c.Getenv)))
+	return err == nil && st.IsDir() && t.file(c.Getenv) != ""
+}
+
+// Program is the name of a CLI's program.
+func Program(cli string) string {
+	if cli == cursor.cli {
+		return "cursor-agent"
+	}
+	return cli
 }
 
 // Status tells what a CLI's settings have. It changes nothing.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"time"
 
 	"agentwrap/internal/statefile"
 )
@@ -113,5 +114,15 @@ func TestARowThatCannotBeReadGetsNoSecondOne(t *testing.T) {
 	}
 	if ids, err := s.IDs(); err != nil || len(ids) != 1 {
 		t.Errorf("%v, %v", ids, err)
+	}
+}
+
+func TestTheStartThatAnIDTells(t *testing.T) {
+	at := time.Date(2026, 8, 7, 11, 0, 1, 0, time.UTC)
+	for id, want := range map[string]bool{NewID("cursor-agent", at): true, NewID("a.b_c", at): true, "claude-1": false, "x": false, "": false, "claude-20260807T110001Z": false, "claude-20261307T110001Z-123456": false, "claude-20260807T110001Z-1": false} {
+		got, ok := IDTime(id)
+		if ok != want || want && !got.Equal(at) {
+			t.Errorf("%q: %v, %v", id, got, ok)
+		}
 	}
 }

@@ -17,12 +17,28 @@ func NewID(runtime string, started time.Time) string {
 	return idOf(runtime, started, randomDigits())
 }
 
-const digitsLen = 6
+// IDTime is the start that an id tells; ok is false for one of another form.
+func IDTime(id string) (started time.Time, ok bool) {
+	rest, digits := cutLast(id)
+	_, stamp := cutLast(rest)
+	started, err := time.Parse(idLayout, stamp)
+	return started, err == nil && len(digits) == digitsLen
+}
+
+func cutLast(id string) (before, after string) {
+	at := strings.LastIndexByte(id, '-')
+	return id[:max(at, 0)], id[at+1:]
+}
+
+const (
+	idLayout  = "20060102T150405Z"
+	digitsLen = 6
+)
 
 func randomDigits() string { return fmt.Sprintf("%0*d", digitsLen, rand.IntN(1_000_000)) }
 
 func idOf(runtime string, started time.Time, digits string) string {
-	return idName(runtime) + "-" + started.UTC().Format("20060102T150405Z") + "-" + digits
+	return idName(runtime) + "-" + started.UTC().Format(idLayout) + "-" + digits
 }
 
 // idName makes a runtime's name safe in a file name: a symlink may have any.

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"time"
@@ -46,4 +47,30 @@ func Prune(store *ledger.Store, now time.Time, dryRun bool) (pruned []string, fa
 	pruned = append(pruned, c.report.Pruned...)
 	slices.Sort(pruned)
 	return pruned, c.report.Failed, nil
+}
+
+// PruneUntil is Prune for a hook, which has little time: it looks only at the
+// entries whose id alone says that they began long enough ago, until a moment.
+// Where no sweep has told lately that the clock is right, it leaves all to the
+// next one.
+func PruneUntil(store *ledger.Store, now time.Time, more func() bool) error {
+	last, err := store.LastSweep()
+	if since := now.Sub(last.CompletedAt); err != nil || since > clockLeap || since < -ledger.ClockSlack {
+		return err
+	}
+	ids, err := store.IDs()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if began, ok := ledger.IDTime(id); !ok || !expired(ledger.Stamp{Time: began}, now) {
+			continue
+		}
+		if !more() {
+			return nil
+		}
+		_, rerr := store.Remove(id, func(e *ledger.Entry) bool { return e.FinishedAt != nil && expired(*e.FinishedAt, now) })
+		err = errors.Join(err, rerr)
+	}
+	return err
 }
