@@ -81,14 +81,13 @@ func Birth(s Subject) *ledger.Entry {
 		StartedAt:  ledger.At(s.Started),
 		Host:       hostname(),
 		BootID:     ledger.Known(s.Identity.BootID),
-		CWD:        ledger.Known(s.CWD),
 		TTY:        ledger.Known(s.TTY),
 		Account:    ledger.Known(account(s.Env)),
 		ConfigHome: ledger.Known(configHome(profile, s.Env)),
 		Scratch:    ledger.Known(s.Env.Get("OPENAGENTS_SCRATCH")),
 		Flags:      profile.KeptFlags(s.Args),
 	}
-	fillRepository(e, s.CWD)
+	PlaceOf(s.CWD).Put(e)
 	fillLauncher(e, launcher(s))
 	bindResumed(e, profile.ResumeID(s.Args))
 	return e
@@ -102,16 +101,18 @@ func hostname() *string {
 	return ledger.Known(name)
 }
 
-func fillRepository(e *ledger.Entry, cwd string) {
+// PlaceOf is a working directory with the repository around it, as its files
+// tell.
+func PlaceOf(cwd string) ledger.Place {
+	p := ledger.Place{CWD: ledger.Known(cwd)}
 	if cwd == "" {
-		return
+		return p
 	}
-	git := gitfacts.At(cwd)
-	if git.Root == "" {
-		return
+	if git := gitfacts.At(cwd); git.Root != "" {
+		p.RepoRoot, p.Project, p.Branch = ledger.Known(git.Root), ledger.Known(git.Project), ledger.Known(git.Branch)
+		p.Worktree, p.GitCommonDir = ledger.Ptr(git.Worktree), ledger.Known(git.CommonDir)
 	}
-	e.RepoRoot, e.Project, e.Branch = ledger.Known(git.Root), ledger.Known(git.Project), ledger.Known(git.Branch)
-	e.Worktree, e.GitCommonDir = ledger.Ptr(git.Worktree), ledger.Known(git.CommonDir)
+	return p
 }
 
 func bindResumed(e *ledger.Entry, id string) {

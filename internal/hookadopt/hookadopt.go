@@ -143,7 +143,7 @@ func (h *hook) adoptShared() error {
 func (h *hook) fact(row *ledger.Entry, cwd string) ledger.Fact {
 	f := ledger.Fact{At: ledger.At(h.began), Order: h.order}
 	if row != nil && cwd != "" && cwd != ledger.Value(row.CWD) {
-		f.Place = placeOf(cwd)
+		f.Place = ledger.Ptr(enrol.PlaceOf(cwd))
 	}
 	m := h.meaning(h.payload)
 	path, own := h.transcript(h.payload, place{configHome: h.configHome(), cwd: cwd})

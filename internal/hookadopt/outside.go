@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"agentwrap/internal/gitfacts"
-	"agentwrap/internal/ledger"
 	"agentwrap/internal/statefile"
 )
 
@@ -25,16 +23,6 @@ func (e environment) get(name string) string {
 		}
 	}
 	return ""
-}
-
-// placeOf is the working directory with the repository around it.
-func placeOf(cwd string) *ledger.Place {
-	p := &ledger.Place{CWD: cwd}
-	if git := gitfacts.At(cwd); git.Root != "" {
-		p.RepoRoot, p.Project, p.Branch = ledger.Known(git.Root), ledger.Known(git.Project), ledger.Known(git.Branch)
-		p.Worktree = ledger.Ptr(git.Worktree)
-	}
-	return p
 }
 
 // logLimit bounds the log, in bytes: what comes while it is full is lost.

@@ -40,14 +40,21 @@ type ProcessFact struct {
 	StartTicks uint64 `json:"pidStartTicks"`
 }
 
-// Place is a working directory and the repository around it, nil or false
-// outside of one.
+// Place is a working directory and the repository around it; outside of one
+// only the former.
 type Place struct {
-	CWD      string  `json:"cwd"`
-	RepoRoot *string `json:"repoRoot"`
-	Project  *string `json:"project"`
-	Branch   *string `json:"branch"`
-	Worktree *bool   `json:"worktree"`
+	CWD          *string `json:"cwd"`
+	RepoRoot     *string `json:"repoRoot"`
+	Project      *string `json:"project"`
+	Branch       *string `json:"branch"`
+	Worktree     *bool   `json:"worktree"`
+	GitCommonDir *string `json:"gitCommonDir"`
+}
+
+// Put says in an entry where its session works.
+func (p Place) Put(e *Entry) {
+	e.CWD, e.RepoRoot, e.Project, e.Branch = p.CWD, p.RepoRoot, p.Project, p.Branch
+	e.Worktree, e.GitCommonDir = p.Worktree, p.GitCommonDir
 }
 
 // End is how a session ended, by the word of its CLI. Reason is the contract's
@@ -75,8 +82,8 @@ func Apply(e *Entry, f Fact) (lasting bool) {
 		// A prompt does not wait for the hooks of the turn before it.
 		e.Turn, e.TurnAt, e.TurnOrder = Ptr(f.Turn), f.At, Ptr(f.Order)
 	}
-	if p := f.Place; p != nil {
-		e.CWD, e.RepoRoot, e.Project, e.Branch, e.Worktree = Known(p.CWD), p.RepoRoot, p.Project, p.Branch, p.Worktree
+	if f.Place != nil {
+		f.Place.Put(e)
 	}
 	lasting = applyEnd(e, f) || lasting
 	if f.At != nil && (e.LastHeartbeat == nil || e.LastHeartbeat.Before(f.At.Time)) {

@@ -122,8 +122,8 @@ func TestApply(t *testing.T) {
 		},
 		{
 			name:  "where it works now, outside of a repository",
-			row:   Entry{CWD: Ptr("/a"), RepoRoot: Ptr("/a"), Branch: Ptr("main"), Project: Ptr("a"), Worktree: Ptr(false)},
-			facts: []Fact{{At: at(1), Place: &Place{CWD: "/b"}}},
+			row:   Entry{CWD: Ptr("/a"), RepoRoot: Ptr("/a"), Branch: Ptr("main"), Project: Ptr("a"), Worktree: Ptr(false), GitCommonDir: Ptr("/a/.git")},
+			facts: []Fact{{At: at(1), Place: &Place{CWD: Ptr("/b")}}},
 			want:  Entry{CWD: Ptr("/b"), LastHeartbeat: at(1)},
 		},
 		{
