@@ -34,7 +34,7 @@ func runPrune(a *app, dryRun, asJSON bool) error {
 		return err
 	}
 	for _, f := range failed {
-		a.warn("session %s: %s", f.ID, f.Why)
+		a.warn("%s", f)
 	}
 	if asJSON {
 		err = printJSON(a, pruned)

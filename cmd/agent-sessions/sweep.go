@@ -16,6 +16,7 @@ import (
 	"agentwrap/internal/rescue"
 	"agentwrap/internal/settings"
 	"agentwrap/internal/sweep"
+	"agentwrap/internal/tidy"
 	"agentwrap/internal/tmuxhost"
 )
 
@@ -75,6 +76,7 @@ func (a *app) sweeper() (*sweep.Sweeper, error) {
 		Rescue:  sweep.Snapshots(a.env, rescue.Limits{File: chosen.Rescue.FileLimit, Total: chosen.Rescue.TotalLimit}, a.now),
 		Notify:  &notify.Notifier{Root: src.Store.Dir(), Settings: chosen.Notify, Environ: a.env, Now: a.now},
 	}
+	s.Tidy = tidy.Tidier{Ledger: src.Store, Getenv: a.getenv, Settings: chosen.Scratch, Now: a.now}.Run
 	if program, err := tmuxhost.Find(a.getenv("PATH")); err == nil {
 		s.Panes = func(socket string) ([]procscan.Pane, error) {
 			panes, err := tmuxhost.Server{Program: program, Socket: socket}.Panes()
@@ -96,7 +98,7 @@ func printSweep(a *app, o sweepOptions, r sweep.Report, err error) error {
 		return err
 	}
 	for _, f := range r.Failed {
-		a.warn("session %s: %s", f.ID, f.Why)
+		a.warn("%s", f)
 	}
 	switch {
 	case o.json:
@@ -128,6 +130,11 @@ func sweepSummary(r sweep.Report) string {
 	count(len(r.Pruned), "removed after a month")
 	count(len(r.SetAside), "damaged and set aside")
 	count(len(r.Notified), "told of")
+	if t := r.Tidied; t != nil {
+		count(len(t.Scratch), "scratch folders removed")
+		count(len(t.Context), "context files removed")
+		count(len(t.Large), "scratch folders grown large")
+	}
 	count(len(r.Unverifiable), "not verifiable: their environment cannot be read")
 	if len(did) == 0 {
 		return "nothing to do"

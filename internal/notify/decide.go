@@ -16,6 +16,8 @@ const (
 	NeedsYou = "needs-you"
 	// Finished: a long run came to its end.
 	Finished = "finished"
+	// Large: a scratch folder has grown over the user's limit.
+	Large = "large"
 )
 
 // Conditions that are remembered between two looks without being told: since

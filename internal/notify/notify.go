@@ -45,13 +45,18 @@ func (n *Notifier) Tell(ctx context.Context, subjects []Subject) (told []Notice,
 		return nil, err
 	}
 	for _, notice := range notices {
-		notice.Summary, notice.Text = present.Line(notice.Summary), present.Line(notice.Text)
-		if err := n.deliver(ctx, notice); err != nil {
-			n.log(notice, err)
-		}
-		told = append(told, notice)
+		n.Say(ctx, notice)
 	}
-	return told, nil
+	return notices, nil
+}
+
+// Say tells one thing, whether it was told before or not: for who remembers
+// that by himself. What cannot be delivered goes into the log.
+func (n *Notifier) Say(ctx context.Context, notice Notice) {
+	notice.Summary, notice.Text = present.Line(notice.Summary), present.Line(notice.Text)
+	if err := n.deliver(ctx, notice); err != nil {
+		n.log(notice, err)
+	}
 }
 
 func (n *Notifier) path() string { return filepath.Join(n.Root, "notified.json") }

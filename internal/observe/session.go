@@ -56,7 +56,7 @@ type derived struct {
 }
 
 // MarshalJSON is the entry with what is derived behind its own fields. Where
-// both have a field (lastActiveAt, turn), it is the derived one.
+// both have a field (lastActiveAt, turn, resumedBy), it is the derived one.
 func (s *Session) MarshalJSON() ([]byte, error) {
 	e := *s.Entry
 	e.LastActiveAt, e.Turn, e.ResumedBy = s.LastActiveAt, s.Turn, ledger.Known(s.ResumedBy())

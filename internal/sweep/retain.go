@@ -15,8 +15,8 @@ import (
 // it any more.
 const leftoverAge = time.Hour
 
-// tidy removes what killed writers left. It is tried again by every sweep.
-func (s *Sweeper) tidy(now time.Time) {
+// removeLeftovers removes what killed writers left. Every sweep tries it again.
+func (s *Sweeper) removeLeftovers(now time.Time) {
 	sessions := filepath.Dir(s.Sources.Store.EntryPath("x"))
 	for _, dir := range []string{s.Sources.Store.Dir(), sessions} {
 		_, _ = statefile.RemoveLeftovers(dir, now.Add(-leftoverAge))

@@ -17,6 +17,7 @@ import (
 	"agentwrap/internal/process"
 	"agentwrap/internal/procscan"
 	"agentwrap/internal/statefile"
+	"agentwrap/internal/tidy"
 )
 
 // Sweeper is what a sweep works with.
@@ -29,19 +30,24 @@ type Sweeper struct {
 	Rescue Rescue
 	// Notify tells the user. nil: nobody is told.
 	Notify *notify.Notifier
+	// Tidy removes what sessions that are over left behind, when it is time to;
+	// done is false where it is not. nil: nothing is removed.
+	Tidy func() (report tidy.Report, done bool, err error)
 }
 
 // Report is what one sweep did.
 type Report struct {
 	// Busy tells that another sweep was running: this one did nothing.
-	Busy         bool           `json:"busy"`
-	Enrolled     []string       `json:"enrolled"`
-	Bound        []string       `json:"bound"`
-	Rescued      []RescuedRow   `json:"rescued"`
-	Closed       []ClosedRow    `json:"closed"`
-	SetAside     []string       `json:"setAside"`
-	Pruned       []string       `json:"pruned"`
-	Notified     []string       `json:"notified"`
+	Busy     bool         `json:"busy"`
+	Enrolled []string     `json:"enrolled"`
+	Bound    []string     `json:"bound"`
+	Rescued  []RescuedRow `json:"rescued"`
+	Closed   []ClosedRow  `json:"closed"`
+	SetAside []string     `json:"setAside"`
+	Pruned   []string     `json:"pruned"`
+	Notified []string     `json:"notified"`
+	// Tidied is what was removed besides, null where it was not time to look.
+	Tidied       *tidy.Report   `json:"tidied"`
 	Unverifiable []Unverifiable `json:"unverifiable"`
 	Failed       []Failure      `json:"failed"`
 }
@@ -58,10 +64,18 @@ type ClosedRow struct {
 	Reason string `json:"finishReason"`
 }
 
-// Failure is what could not be done this time. It is tried again.
+// Failure is what could not be done this time, for a session or, with an empty
+// ID, for none. It is tried again.
 type Failure struct {
 	ID  string `json:"ledgerId"`
 	Why string `json:"why"`
+}
+
+func (f Failure) String() string {
+	if f.ID == "" {
+		return f.Why
+	}
+	return "session " + f.ID + ": " + f.Why
 }
 
 // lockName is the lock of the one sweep at a time.
@@ -102,12 +116,42 @@ func (s *Sweeper) Run(ctx context.Context) (Report, error) {
 		c.carryOut(d)
 	}
 	s.syncRecent(view)
-	s.tidy(began)
+	s.removeLeftovers(began)
 	err = s.Sources.Store.NoteSweep(ledger.LastSweep{BegunAt: began, CompletedAt: s.Sources.Now(), RescuedSince: c.rescuedUpTo(began)})
 	if err != nil {
 		return r, fmt.Errorf("sweep: %w", err)
 	}
-	return r, s.tell(ctx, &r)
+	err = s.tell(ctx, &r)
+	s.tidyUp(ctx, &r)
+	return r, err
+}
+
+// tidyUp comes last: it may take long.
+func (s *Sweeper) tidyUp(ctx context.Context, r *Report) {
+	if s.Tidy == nil {
+		return
+	}
+	report, done, err := s.Tidy()
+	if err != nil {
+		r.Failed = append(r.Failed, Failure{Why: err.Error()})
+	}
+	if !done {
+		return
+	}
+	r.Tidied = &report
+	for _, why := range report.Failed {
+		r.Failed = append(r.Failed, Failure{Why: why})
+	}
+	if s.Notify == nil {
+		return
+	}
+	for _, l := range report.Large {
+		s.Notify.Say(ctx, notify.Notice{
+			LedgerID: l.Session, Event: notify.Large, Summary: "A scratch folder has grown large",
+			Text: fmt.Sprintf("%s of session %s holds %d MB. See them all with: agent-sessions scratch list", l.Path, l.Session, l.Bytes>>20),
+		})
+		r.Notified = append(r.Notified, notify.Large+" "+l.Session)
+	}
 }
 
 // noteBeginning keeps others from starting a sweep while this one is at work. A

@@ -19,6 +19,7 @@ import (
 	"agentwrap/internal/procscan"
 	"agentwrap/internal/settings"
 	"agentwrap/internal/statefile"
+	"agentwrap/internal/tidy"
 	"agentwrap/test/actor"
 	"agentwrap/test/isolate"
 )
@@ -334,6 +335,30 @@ func TestTheMultiplexerOfASessionIsFound(t *testing.T) {
 		}
 		if e := w.read(r.Enrolled[0]); ledger.Value(e.Mux.Kind) != ledger.MuxDtach || ledger.Value(e.Mux.Socket) != socket || e.TmuxSocket != nil {
 			t.Errorf("%+v", e.Mux)
+		}
+	})
+}
+
+func TestTidyingComesLastAndItsFailureIsTold(t *testing.T) {
+	isolate.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		say := actor.Script(t, "say", `echo "$AGENT_SESSIONS_EVENT $AGENT_SESSIONS_ID: $2" >> `+filepath.Join(w.Sources.Home, "out"))
+		s := settings.Defaults().Notify
+		s.Command = []string{say}
+		w.Notify = &notify.Notifier{Root: w.Sources.Store.Dir(), Settings: s, Environ: os.Environ(), Now: time.Now}
+		w.Tidy = func() (tidy.Report, bool, error) {
+			return tidy.Report{Large: []tidy.Large{{Path: "/s/a", Session: "claude-a", Bytes: 11 << 30}}, Failed: []string{"/s/b is in use"}}, true, errNoDisk
+		}
+		r, err := w.Sweeper.Run(context.Background())
+		if err != nil || len(r.Failed) != 2 || r.Failed[1].String() != "/s/b is in use" || r.Tidied == nil {
+			t.Errorf("%+v, %v", r, err)
+		}
+		raw, err := os.ReadFile(filepath.Join(w.Sources.Home, "out"))
+		if err != nil || !strings.HasPrefix(string(raw), "large claude-a: /s/a of session claude-a holds 11264 MB") {
+			t.Errorf("told %q, %v", raw, err)
+		}
+		if last, err := w.Sources.Store.LastSweep(); err != nil || last.CompletedAt.IsZero() {
+			t.Errorf("a failed tidying undid the sweep: %+v, %v", last, err)
 		}
 	})
 }
