@@ -183,7 +183,7 @@ func (j *job) baseTree(ctx context.Context, repo *git.Repository, s *survey) (st
 // bring copies a commit with all it needs into the outermost repository and
 // names it there.
 func (j *job) bring(ctx context.Context, from *git.Repository, path, oid string) error {
-	err := quarantined(j.repo, func(objects string) error { return j.copy(ctx, from, oid, objects) })
+	err := quarantined(j.repo, func(objects string) error { return transfer(ctx, from, j.repo, oid, objects) })
 	if err != nil {
 		return err
 	}
@@ -195,17 +195,18 @@ func (j *job) bring(ctx context.Context, from *git.Repository, path, oid string)
 	return flushRef(filepath.Join(j.repo.CommonDir, ref), j.repo.CommonDir)
 }
 
-// copy puts a commit of another repository with all it needs into objects.
-func (j *job) copy(ctx context.Context, from *git.Repository, oid, objects string) error {
+// transfer puts a commit of one repository, with all it needs, into a folder for
+// objects of another.
+func transfer(ctx context.Context, from, to *git.Repository, rev, objects string) error {
 	pack, err := from.Start(ctx, git.Command{NoIndex: true, Args: []string{"pack-objects", "--revs", "--stdout", "-q"}})
 	if err != nil {
 		return err
 	}
 	go func() {
-		fmt.Fprintln(pack.Stdin, oid)
+		fmt.Fprintln(pack.Stdin, rev)
 		pack.Stdin.Close()
 	}()
-	_, err = j.repo.Run(ctx, git.Command{Objects: objects, Args: []string{"index-pack", "--stdin"}, Stdin: pack.Stdout})
+	_, err = to.Run(ctx, git.Command{Objects: objects, Args: []string{"index-pack", "--stdin"}, Stdin: pack.Stdout})
 	if err != nil {
 		pack.Kill()
 		return err
