@@ -63,6 +63,10 @@ func (l *launch) addPlugin() {
 	if st, err := os.Stat(file); err != nil || !st.Mode().IsRegular() {
 		return
 	}
+	cwd, err := os.Getwd()
+	if err != nil || !l.profile.PluginReady(l.env.get, cwd, l.argv[1:]) {
+		return
+	}
 	if config, ok := runtimes.WithPlugin(l.env.get(l.profile.PluginVar), file); ok {
 		l.env = l.env.with(l.profile.PluginVar, config)
 	}

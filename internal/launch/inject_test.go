@@ -64,18 +64,24 @@ func TestAPluginIsNamedForOneLaunch(t *testing.T) {
 	const plugin = "home/.local/share/agentwrap/opencode.js"
 	for name, tc := range map[string]struct {
 		installed bool
+		waits     bool // opencode would have to install something first
 		env       []string
 		want      string // $ stands for the plugin's URL
 	}{
-		"installed":          {true, nil, `{"plugin":["$"]}`},
-		"beside the user's":  {true, []string{`OPENCODE_CONFIG_CONTENT={"plugin":["a"],"x":1}`}, `{"plugin":["a","$"],"x":1}`},
-		"not understood":     {true, []string{`OPENCODE_CONFIG_CONTENT={"x":1,}`}, `{"x":1,}`},
-		"turned off":         {true, []string{"AGENTWRAP_INJECT=0"}, ""},
-		"turned off for all": {true, []string{"AGENTWRAP_DISABLE=1"}, ""},
-		"not installed":      {false, nil, ""},
+		"installed":          {true, false, nil, `{"plugin":["$"]}`},
+		"beside the user's":  {true, false, []string{`OPENCODE_CONFIG_CONTENT={"plugin":["a"],"x":1}`}, `{"plugin":["a","$"],"x":1}`},
+		"not understood":     {true, false, []string{`OPENCODE_CONFIG_CONTENT={"x":1,}`}, `{"x":1,}`},
+		"turned off":         {true, false, []string{"AGENTWRAP_INJECT=0"}, ""},
+		"turned off for all": {true, false, []string{"AGENTWRAP_DISABLE=1"}, ""},
+		"not installed":      {false, false, nil, ""},
+		"not without a wait": {true, true, nil, ""},
 	} {
 		w := newWorld(t)
 		w.withPackage("opencode", "opencode-ai", "1.18.33")
+		if !tc.waits {
+			w.dir("home/.config/opencode/node_modules")
+			w.script("home/.config/opencode/package-lock.json", `{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"1.18.33"}}}}`)
+		}
 		if tc.installed {
 			w.script(plugin, "")
 		}

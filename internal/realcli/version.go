@@ -1,13 +1,13 @@
 package realcli
 
 import (
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"agentwrap/internal/statefile"
 )
 
 // manifestLimit bounds what is read of a package's manifest, in bytes, and
@@ -26,28 +26,14 @@ func IsPackage(program, name, since string) bool {
 	}
 	for range packageDepth {
 		dir = filepath.Dir(dir)
-		manifest := gjson.GetManyBytes(readManifest(filepath.Join(dir, "package.json")), "name", "version")
+		// One that cannot be read names nothing.
+		raw, _ := statefile.Read(filepath.Join(dir, "package.json"), manifestLimit)
+		manifest := gjson.GetManyBytes(raw, "name", "version")
 		if manifest[0].Str == name {
 			return atLeast(manifest[1].Str, since)
 		}
 	}
 	return false
-}
-
-func readManifest(path string) []byte {
-	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, manifestLimit))
-	if err != nil {
-		return nil
-	}
-	return raw
 }
 
 // atLeast compares versions of the form 1.2.3; what comes behind a - makes one

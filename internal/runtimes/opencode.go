@@ -16,6 +16,7 @@ var opencode = Profile{
 	PromptArgs:    []string{"--prompt", "{prompt}"},
 	ResumeInPlace: true,
 	PluginVar:     "OPENCODE_CONFIG_CONTENT",
+	PluginReady:   opencodeReady,
 }
 
 var opencodeFlags = []Flag{

@@ -74,8 +74,10 @@ type Profile struct {
 	// GiveID is how a run is given the id of its conversation.
 	GiveID GiveID
 	// PluginVar is the variable that holds a configuration for one launch: a JSON
-	// object whose list plugin names plugins.
-	PluginVar string
+	// object whose list plugin names plugins. PluginReady tells that a launch in a
+	// folder, with these arguments, does not wait for anything because of one.
+	PluginVar   string
+	PluginReady func(getenv func(string) string, cwd string, args []string) bool
 	// EndHook tells that the CLI itself reports how a session ended, so that
 	// a process that is gone without a report was lost.
 	EndHook bool
