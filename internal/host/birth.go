@@ -124,6 +124,7 @@ func (h *holder) startCLI(launcher *client) error {
 	}
 	h.applySize()
 	if h.order.Background {
+		h.cli.background = true
 		h.giveForeground(os.Getpid())
 	}
 	spec, err := become.Decode(h.order.Spec)

@@ -1,10 +1,14 @@
 package host
 
 import (
+	"bufio"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
 	"syscall"
+	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -33,7 +37,11 @@ var scenarios = map[string]func(args []string) int{
 		die(Outcome{Signal: syscall.Signal(n)})
 		return 1
 	},
-	"echo": echo,
+	"echo":    echo,
+	"dialog":  dialog,
+	"lines":   func([]string) int { return lines() },
+	"patient": func([]string) int { return patient() },
+	"stty":    func([]string) int { return stty() },
 }
 
 // echo reads raw input and writes what it got, quoted, one read a line; q ends it.
@@ -52,4 +60,67 @@ func echo([]string) int {
 		}
 		fmt.Printf("<%q>\r\n", buf[:n])
 	}
+}
+
+// lines reads lines as the terminal edits them, and tells when it is continued.
+func lines() int {
+	tellContinued()
+	fmt.Println("ready")
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		fmt.Println("got", in.Text())
+	}
+	fmt.Println("end of input")
+	return 0
+}
+
+// patient is lines that reads only when there is something to read and it is in the foreground.
+func patient() int {
+	tellContinued()
+	fmt.Println("ready")
+	buf := make([]byte, 100)
+	for {
+		await(0, unix.POLLIN)
+		for !(&terminal{in: 0}).foreground() {
+			time.Sleep(10 * time.Millisecond)
+		}
+		n, err := readSome(0, buf)
+		if err != nil {
+			return 0
+		}
+		fmt.Println("got", string(buf[:n]))
+	}
+}
+
+// tellContinued tells of every SIGCONT. SIGTERM and SIGQUIT end the program at once, on whatever thread: Go's own
+// handlers leave time for others to run on, into a read that stops the process.
+func tellContinued() {
+	for _, sig := range []uintptr{uintptr(unix.SIGTERM), uintptr(unix.SIGQUIT)} {
+		var byDefault [4]uint64 // the kernel's sigaction: SIG_DFL
+		unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0)
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGCONT)
+	go func() {
+		for range signals {
+			fmt.Println("continued")
+		}
+	}()
+}
+
+// stty tells some settings of its terminal and changes one.
+func stty() int {
+	modes, err := unix.IoctlGetTermios(0, unix.TCGETS)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	set := func(flags, flag uint32) int { return int(min(1, flags&flag)) }
+	fmt.Printf("susp %d erase %d ixon %d tostop %d\n", modes.Cc[unix.VSUSP], modes.Cc[unix.VERASE], set(modes.Iflag, unix.IXON), set(modes.Lflag, unix.TOSTOP))
+	modes.Cc[unix.VKILL] = 'P' - '@'
+	if err := unix.IoctlSetTermios(0, unix.TCSETS, modes); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
 }

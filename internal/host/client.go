@@ -111,6 +111,12 @@ func (c *client) handle(t wire.Type, payload []byte) {
 		if state, err := wire.ParseState(payload); err == nil {
 			c.h.resume(state)
 		}
+	case wire.Stopping:
+		if c.h.cli.stopped {
+			c.send(wire.Stay, nil)
+		} else {
+			c.send(wire.Resumed, nil)
+		}
 	default:
 		c.answer(t, payload)
 	}

@@ -48,6 +48,7 @@ type cli struct {
 	startTicks uint64
 	stopped    bool
 	stoppedBy  syscall.Signal
+	background bool // of its terminal
 	ended      bool
 	end        wire.State
 }

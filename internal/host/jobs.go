@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentwrap/internal/host/wire"
+	"agentwrap/internal/process"
 )
 
 // catchSignals takes over the signals that would end or stop this process: handlers, because what is ignored
@@ -52,6 +53,10 @@ func (h *holder) reap() {
 // stopped has the newest terminal's process stop too, once it has shown all that came before.
 func (h *holder) stopped(sig syscall.Signal) {
 	h.cli.stopped, h.cli.stoppedBy = true, sig
+	if h.signalWaits() {
+		h.goOn()
+		return
+	}
 	if h.newest == nil {
 		h.goOnAlone(sig)
 		return
@@ -84,6 +89,7 @@ func (h *holder) resume(state wire.State) {
 		group = os.Getpid()
 	}
 	h.giveForeground(group)
+	h.cli.background = !state.Foreground
 	if state.Termios != nil {
 		_ = unix.IoctlSetTermios(h.slave, unix.TCSETS, state.Termios)
 	}
@@ -109,7 +115,27 @@ func (h *holder) signal(sig syscall.Signal) error {
 	if h.cli.ended {
 		return unix.ESRCH
 	}
-	return unix.Kill(h.cli.child.PID, sig)
+	err := unix.Kill(h.cli.child.PID, sig)
+	if h.cli.stopped && h.signalWaits() {
+		h.goOn()
+	}
+	return err
+}
+
+// signalWaits tells whether the CLI was stopped for using its terminal from the background with a signal still to
+// act on. Whoever passed that on was running: natively the CLI in its place would have been, and would have had
+// the signal before it used the terminal.
+func (h *holder) signalWaits() bool {
+	if !h.cli.background {
+		return false
+	}
+	waiting, err := process.Waiting(h.cli.child.PID)
+	return err == nil && waiting != 0
+}
+
+func (h *holder) goOn() {
+	h.cli.stopped = false
+	_ = unix.Kill(h.cli.child.PID, unix.SIGCONT)
 }
 
 // resize sets the size of the CLI's terminal and of its mirror.

@@ -21,11 +21,14 @@ type session struct {
 	keyboard gate
 	sending  sync.Mutex
 	reset    []byte        // what takes the terminal's modes back
-	hungUp   chan struct{} // closed when this process was told to leave by SIGHUP
+	hungUp   chan struct{} // told when the terminal is gone
 
-	job   sync.Mutex    // held by whoever gives up or takes the terminal
-	holds bool          // this process has it, in raw mode
-	away  chan struct{} // told when it is left in the background
+	job   sync.Mutex         // held by whoever gives up or takes the terminal
+	holds bool               // this process has it, in raw mode
+	away  chan struct{}      // told when it is left in the background
+	flush chan chan struct{} // closes what it is given when all signals so far are handled
+
+	outcome *Outcome // once it is over
 }
 
 // lostCode is the exit code where the holder died: that of a hang-up, which is what the CLI got.
@@ -33,60 +36,70 @@ const lostCode = 128 + int(unix.SIGHUP)
 
 // relay shows the session on the terminal until one of them ends.
 func (s *session) relay() Outcome {
-	s.hungUp, s.away = make(chan struct{}), make(chan struct{}, 1)
+	s.hungUp, s.away, s.flush = make(chan struct{}, 1), make(chan struct{}, 1), make(chan chan struct{})
 	defer s.followSignals()()
 	s.takeTerminal()
 	go s.readKeyboard()
-	for {
+	for s.outcome == nil {
 		t, payload, err := s.frames.Wait(s.socket)
-		if err != nil {
-			return s.lost()
-		}
-		switch t {
-		case wire.Output:
-			if writeAll(s.terminal.out, payload) != nil {
-				return s.hangUp()
-			}
-		case wire.Reset:
-			s.reset = append(s.reset[:0], payload...)
-		case wire.Pause:
-			s.keyboard.pause(true)
-		case wire.Proceed:
-			s.keyboard.pause(false)
-		case wire.Stopped:
+		switch {
+		case err != nil:
+			s.lost()
+		case t == wire.Stopped:
 			s.suspend(payload)
-		case wire.Exited:
-			return s.ended(payload)
-		case wire.Detached:
-			return s.detached(payload)
+		default:
+			s.show(t, payload)
 		}
 	}
+	return *s.outcome
 }
 
-func (s *session) ended(payload []byte) Outcome {
+// show does what a frame tells this terminal. It tells whether that was the end of the relay.
+func (s *session) show(t wire.Type, payload []byte) (end bool) {
+	switch t {
+	case wire.Output:
+		if writeAll(s.terminal.out, payload) != nil {
+			s.hangUp()
+		}
+	case wire.Reset:
+		s.reset = append(s.reset[:0], payload...)
+	case wire.Pause:
+		s.keyboard.pause(true)
+	case wire.Proceed:
+		s.keyboard.pause(false)
+	case wire.Exited:
+		s.ended(payload)
+	case wire.Detached:
+		s.detached(payload)
+	}
+	return s.outcome != nil
+}
+
+func (s *session) ended(payload []byte) {
 	state, _ := wire.ParseState(payload)
 	s.giveTerminal(state.Termios)
-	return Outcome{Code: state.Code, Signal: syscall.Signal(state.Signal)}
+	s.outcome = &Outcome{Code: state.Code, Signal: syscall.Signal(state.Signal)}
 }
 
 // detached leaves the terminal as a fresh one, with the one line that says how to get back.
-func (s *session) detached(reset []byte) Outcome {
+func (s *session) detached(reset []byte) {
 	s.leave(reset)
 	fmt.Fprintf(os.Stdout, "agent-sessions attach %s\n", s.id)
-	return Outcome{Detached: true}
+	s.outcome = &Outcome{Detached: true}
 }
 
 // lost tells that the holder went away without a word. Where this terminal was hung up it is the terminal
 // that left, and the CLI lives on.
-func (s *session) lost() Outcome {
+func (s *session) lost() {
 	select {
 	case <-s.hungUp:
-		return s.hangUp()
+		s.hangUp()
+		return
 	default:
 	}
 	s.leave(s.reset)
 	fmt.Fprintf(os.Stderr, "agentwrap: this session was lost; reopen it with: agent-sessions attach %s\n", s.id)
-	return Outcome{Lost: true, Code: lostCode}
+	s.outcome = &Outcome{Lost: true, Code: lostCode}
 }
 
 func (s *session) leave(reset []byte) {
@@ -96,9 +109,9 @@ func (s *session) leave(reset []byte) {
 }
 
 // hangUp is the end of a terminal that went away: as natively, by SIGHUP.
-func (s *session) hangUp() Outcome {
+func (s *session) hangUp() {
 	s.keyboard.open(false)
-	return Outcome{Detached: true, Signal: unix.SIGHUP}
+	s.outcome = &Outcome{Detached: true, Signal: unix.SIGHUP}
 }
 
 func (s *session) send(t wire.Type, payload []byte) {
@@ -121,13 +134,14 @@ func (s *session) readKeyboard() {
 			s.send(wire.Input, buf[:n])
 		}
 		if err != nil && s.keyboard.isOpen() {
-			s.disconnect() // the terminal is gone
+			s.terminalGone()
 			return
 		}
 	}
 }
 
-// disconnect leaves the holder, and so ends the relay.
-func (s *session) disconnect() {
+// terminalGone leaves the holder, and so ends the relay.
+func (s *session) terminalGone() {
+	notify(s.hungUp)
 	_ = unix.Shutdown(s.socket, unix.SHUT_RDWR)
 }

@@ -10,8 +10,9 @@ import (
 	"agentwrap/internal/ledger"
 )
 
-func TestExitStatusIsTrueAndTheLastLineIsThere(t *testing.T) {
-	s := newStage(t)
+func TestExitStatusIsTrueAndTheLastLineIsThere(t *testing.T) { eachHost(t, exitStatusIsTrue) }
+
+func exitStatusIsTrue(t *testing.T, s *stage) {
 	for _, c := range []struct {
 		args []string
 		code int
@@ -38,8 +39,9 @@ func TestExitStatusIsTrueAndTheLastLineIsThere(t *testing.T) {
 	}
 }
 
-func TestDetachAndAttach(t *testing.T) {
-	s := newStage(t)
+func TestDetachAndAttach(t *testing.T) { eachHost(t, detachAndAttach) }
+
+func detachAndAttach(t *testing.T, s *stage) {
 	shim := s.hosted("echo")
 	shim.expect("ready\r\n")
 	shim.typed("a")

@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds every wait of a test for an event.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 // stage is a ledger of its own with agentwrap beside it.
 type stage struct {
@@ -27,19 +27,75 @@ type stage struct {
 	root  string
 	store *ledger.Store
 	self  string // the test binary
+	path  string // PATH of what is hosted: it names the tmux, or none
+	tmux  bool
 }
 
-func newStage(t *testing.T) *stage {
+// eachHost runs a test with tmux, without it, and with the tmux that AGENTWRAP_TEST_TMUX names.
+func eachHost(t *testing.T, test func(t *testing.T, s *stage)) {
+	t.Helper()
+	programs := map[string]string{"alone": "", "tmux": "tmux"}
+	if other := os.Getenv("AGENTWRAP_TEST_TMUX"); other != "" {
+		programs["other tmux"] = other
+	}
+	for name, program := range programs {
+		t.Run(name, func(t *testing.T) { test(t, newStage(t, program)) })
+	}
+}
+
+func newStage(t *testing.T, tmux string) *stage {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(root, "agentwrap")); err != nil {
+	for _, name := range []string{"agentwrap", "shim", "cli", "attach"} {
+		if err := os.Symlink(self, filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &stage{t: t, root: root, store: ledger.Open(root), self: self, tmux: tmux != ""}
+	t.Cleanup(s.awaitEmpty)
+	s.path = filepath.Join(root, "bin")
+	if err := os.Mkdir(s.path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return &stage{t: t, root: root, store: ledger.Open(root), self: self}
+	if s.tmux {
+		program, err := exec.LookPath(tmux)
+		if err != nil {
+			missing(t, err)
+		}
+		if err := os.Symlink(program, filepath.Join(s.path, "tmux")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// awaitEmpty proves that every process of this stage has ended by itself: holders and tmux servers name a path in
+// it.
+func (s *stage) awaitEmpty() {
+	eventually(s.t, "the end of every holder and tmux server in "+s.root, func() bool { return len(s.processes()) == 0 })
+}
+
+func (s *stage) processes() (found []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte(s.root+"/")) {
+			found = append(found, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+		}
+	}
+	return found
+}
+
+// missing ends a test that needs what is not installed: in CI that is a failure.
+func missing(t *testing.T, err error) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(err)
+	}
+	t.Skip(err)
 }
 
 // birth writes the entry that launch writes before it hosts.
@@ -95,9 +151,16 @@ func (s *stage) attach(id string) *screen { return s.on(nil, id, "attach", s.soc
 // on starts the test binary as argv[0] on a terminal of 30 by 90; prepare may change how.
 func (s *stage) on(prepare func(*exec.Cmd), id string, argv ...string) *screen {
 	s.t.Helper()
-	cmd := exec.Command(s.self)
+	c := s.onProgram(s.self, prepare, argv...)
+	c.id = id
+	return c
+}
+
+func (s *stage) onProgram(program string, prepare func(*exec.Cmd), argv ...string) *screen {
+	s.t.Helper()
+	cmd := exec.Command(program)
 	cmd.Args = argv
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color")
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "PATH="+s.path)
 	if prepare != nil {
 		prepare(cmd)
 	}
@@ -105,7 +168,7 @@ func (s *stage) on(prepare func(*exec.Cmd), id string, argv ...string) *screen {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c := &screen{t: s.t, cmd: cmd, term: term, id: id, done: make(chan struct{})}
+	c := &screen{t: s.t, cmd: cmd, term: term, done: make(chan struct{})}
 	c.changed = sync.NewCond(&c.mu)
 	go c.watch()
 	s.t.Cleanup(func() { s.end(c) })
@@ -114,12 +177,25 @@ func (s *stage) on(prepare func(*exec.Cmd), id string, argv ...string) *screen {
 
 // end ends what a test left: the program on the terminal and the session behind it.
 func (s *stage) end(c *screen) {
-	if c.id != "" {
-		_ = Signal(s.socket(c.id), unix.SIGKILL)
-	}
+	s.endSession(c.id)
 	_ = c.cmd.Process.Kill()
 	<-c.done
 	c.term.Close()
+}
+
+// endSession kills the CLI of a session, if it lives, and waits for its holder's end.
+func (s *stage) endSession(id string) {
+	status, err := Ask(s.socket(id))
+	if id == "" || err != nil {
+		return
+	}
+	holder, err := unix.PidfdOpen(status.HolderPID, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(holder)
+	_ = Signal(s.socket(id), unix.SIGKILL)
+	await(holder, unix.POLLIN)
 }
 
 func (c *screen) watch() {
@@ -163,7 +239,7 @@ func (c *screen) expect(text string) {
 	}
 }
 
-func tail(b []byte) []byte { return b[max(0, len(b)-2000):] }
+func tail(b []byte) []byte { return b[max(0, len(b)-600):] }
 
 func (c *screen) typed(text string) {
 	c.t.Helper()

@@ -58,6 +58,16 @@ func (s *session) handleSignals(signals <-chan os.Signal, done <-chan struct{}) 
 			}
 		case sig := <-signals:
 			s.handleSignal(sig.(syscall.Signal))
+		case handled := <-s.flush:
+			for more := true; more; {
+				select {
+				case sig := <-signals:
+					s.handleSignal(sig.(syscall.Signal))
+				default:
+					more = false
+				}
+			}
+			close(handled)
 		}
 	}
 }
@@ -70,9 +80,7 @@ func (s *session) handleSignal(sig syscall.Signal) {
 	case unix.SIGCONT:
 		s.returnTo()
 	case unix.SIGHUP:
-		close(s.hungUp)
-		s.disconnect()
-		signal.Ignore(unix.SIGHUP)
+		s.terminalGone()
 	default:
 		s.send(wire.Signal, []byte{byte(sig)})
 	}
@@ -86,8 +94,13 @@ func (s *session) suspend(payload []byte) {
 	}
 	s.job.Lock()
 	defer s.job.Unlock()
+	s.passSignals()
+	if !s.mayStop() {
+		return
+	}
 	s.giveUp(state.Termios)
 	become.StopBy(syscall.Signal(state.Signal)) // until `fg` or `bg`
+	s.passSignals()
 	s.take()
 	resume := wire.State{Foreground: s.holds}
 	if s.holds {
@@ -96,9 +109,51 @@ func (s *session) suspend(payload []byte) {
 	s.send(wire.Continue, resume.Encode())
 }
 
-// returnTo is called when this process may have its terminal again; it tells whether it has.
+// mayStop asks the holder whether the CLI is still stopped, behind every signal that was passed on: one may have
+// ended it or had it continued meanwhile.
+func (s *session) mayStop() bool {
+	s.send(wire.Stopping, nil)
+	for {
+		t, payload, err := s.frames.Wait(s.socket)
+		switch {
+		case err != nil:
+			return false // which the relay sees next
+		case t == wire.Stay:
+			return true
+		case t == wire.Resumed:
+			return false
+		default:
+			if s.show(t, payload) {
+				return false
+			}
+		}
+	}
+}
+
+// passSignals returns when every signal that this process got so far is passed on: a `kill` of a stopped job
+// sends SIGTERM and then SIGCONT, and the CLI must have the first before it goes on.
+func (s *session) passSignals() {
+	idle := make(chan os.Signal, 1)
+	signal.Notify(idle, unix.SIGCONT)
+	signal.Stop(idle) // waits until os/signal has handed out what it has
+	handled := make(chan struct{})
+	s.flush <- handled
+	<-handled
+}
+
+func notify(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// returnTo is called when this process may have its terminal again; it tells whether it has. What gives up or
+// takes the terminal just now is not waited for: it looks by itself.
 func (s *session) returnTo() bool {
-	s.job.Lock()
+	if !s.job.TryLock() {
+		return false
+	}
 	defer s.job.Unlock()
 	held := s.holds
 	s.take()
@@ -126,10 +181,7 @@ func (s *session) take() {
 	if !s.terminal.foreground() {
 		s.holds = false
 		s.keyboard.open(false)
-		select {
-		case s.away <- struct{}{}:
-		default:
-		}
+		notify(s.away)
 		return
 	}
 	if !s.holds {

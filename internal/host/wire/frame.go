@@ -29,7 +29,8 @@ const (
 	Input    Type = 'i' // bytes from the keyboard
 	Resize   Type = 'w' // Size
 	Signal   Type = 'g' // one byte, for the CLI
-	Continue Type = 'c' // State, after Stopped
+	Stopping Type = 'z' // after Stopped: this client stops itself, if the CLI is still stopped
+	Continue Type = 'c' // State, when this client is continued
 	Dismiss  Type = 'D' // every terminal is to leave; answered by Done
 	Ask      Type = '?' // answered by Facts
 	Peek     Type = 'p' // answered by Screen
@@ -44,6 +45,8 @@ const (
 	Output   Type = 'o' // bytes for the terminal
 	Reset    Type = 'm' // what would take the terminal's modes back
 	Stopped  Type = 's' // State: the CLI was stopped, behind its last byte
+	Stay     Type = 'z' // to Stopping: the CLI is still stopped
+	Resumed  Type = 'Z' // to Stopping: it is not
 	Exited   Type = 'x' // State: the CLI ended, behind its last byte
 	Detached Type = 'd' // what takes the modes back: leave the terminal now
 	Pause    Type = '<' // send no Input until Proceed: the CLI does not read
