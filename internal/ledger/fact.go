@@ -79,8 +79,12 @@ func Apply(e *Entry, f Fact) (lasting bool) {
 	}
 	lasting = applyConversation(e, f) || lasting
 	if f.Turn != "" && f.Order >= Value(e.TurnOrder) {
-		// A prompt does not wait for the hooks of the turn before it.
-		e.Turn, e.TurnAt, e.TurnOrder = Ptr(f.Turn), f.At, Ptr(f.Order)
+		// A prompt does not wait for the hooks of the turn before it. Who is
+		// reminded that it is their turn has had it since the first word.
+		if f.Turn != TurnYours || Value(e.Turn) != TurnYours {
+			e.TurnAt = f.At
+		}
+		e.Turn, e.TurnOrder = Ptr(f.Turn), Ptr(f.Order)
 	}
 	if f.Place != nil {
 		f.Place.Put(e)

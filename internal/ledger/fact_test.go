@@ -116,6 +116,16 @@ func TestApply(t *testing.T) {
 			want:  Entry{Turn: Ptr(TurnYours), TurnAt: at(2), TurnOrder: Ptr[uint64](0), LastHeartbeat: at(2)},
 		},
 		{
+			name:  "who is reminded has had the turn since the first word",
+			facts: []Fact{{At: at(1), Turn: TurnYours}, {At: at(2), Turn: TurnYours}},
+			want:  Entry{Turn: Ptr(TurnYours), TurnAt: at(1), TurnOrder: Ptr[uint64](0), LastHeartbeat: at(2)},
+		},
+		{
+			name:  "the next prompt begins a turn, though the last one's end was not heard",
+			facts: []Fact{{At: at(1), Turn: TurnIts}, {At: at(2), Turn: TurnIts}},
+			want:  Entry{Turn: Ptr(TurnIts), TurnAt: at(2), TurnOrder: Ptr[uint64](0), LastHeartbeat: at(2)},
+		},
+		{
 			name:  "a prompt does not wait for the turn before it, whose end is written later",
 			facts: []Fact{{At: at(1), Order: 8, Turn: TurnIts}, {At: at(1), Order: 7, Turn: TurnYours}},
 			want:  Entry{Turn: Ptr(TurnIts), TurnAt: at(1), TurnOrder: Ptr[uint64](8), LastHeartbeat: at(1)},
