@@ -147,6 +147,7 @@ func (h *holder) startCLI(launcher *client) error {
 		h.forgetBirth()
 		return err
 	}
+	go h.lookAfter(ownersEnvironment(spec.Env))
 	return nil
 }
 
