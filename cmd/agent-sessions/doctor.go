@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"agentwrap/internal/doctor"
+	"agentwrap/internal/hookconfig"
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/observe"
 	"agentwrap/internal/present"
@@ -65,11 +66,43 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 
 func (a *app) machine(view *observe.View, root string) doctor.Machine {
 	_, problems := settings.Read(a.getenv)
-	m := doctor.Machine{Getenv: a.getenv, Environ: a.env, Self: shimProgram(), View: view, Root: root, Settings: problems, Now: a.now()}
+	m := doctor.Machine{Getenv: a.getenv, Environ: a.env, Self: shimProgram(), View: view, Root: root, Settings: problems, Hooks: a.hookFacts(view), Now: a.now()}
 	if path, err := tmuxhost.Find(a.getenv("PATH")); err == nil {
 		m.MuxPath = path
 	}
 	return m
+}
+
+// hookFacts are the hooks of the CLIs that are used here, and when each last
+// told of a session.
+func (a *app) hookFacts(view *observe.View) []doctor.Hook {
+	program, err := a.ownPath()
+	if err != nil {
+		return nil
+	}
+	c := hookconfig.Config{Program: program, Getenv: a.getenv}
+	var all []doctor.Hook
+	for _, cli := range hookconfig.CLIs() {
+		if !a.uses(c, cli) {
+			continue
+		}
+		h := doctor.Hook{Runtime: cli}
+		switch r, err := c.Status(cli); {
+		case err != nil:
+			h.State, h.Detail = doctor.HooksUnreadable, err.Error()
+		case r.Disabled && r.State != hookconfig.Absent:
+			h.State, h.Detail = doctor.HooksOff, r.File+" turns all hooks off"
+		default:
+			h.State, h.Detail = string(r.State), r.Next
+		}
+		for _, s := range view.Sessions {
+			if at := s.Entry.LastHeartbeat; at != nil && s.Entry.Runtime == hookconfig.Program(cli) && at.After(h.LastSeen) {
+				h.LastSeen = at.Time
+			}
+		}
+		all = append(all, h)
+	}
+	return all
 }
 
 // shimProgram is the agentwrap that was installed with this program.

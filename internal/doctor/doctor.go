@@ -98,10 +98,18 @@ type Ledger struct {
 	LastSweep time.Time
 }
 
+// States of a CLI's hooks beside those that hookconfig has words for.
+const (
+	HooksInstalled  = "installed"
+	HooksUnreadable = "unreadable"
+	HooksOff        = "off"
+)
+
 // Hook is the hook settings of a CLI that has hooks.
 type Hook struct {
 	Runtime string
-	// State is installed, absent, partly or unreadable, with why in Detail.
+	// State is one of those above or another word for hooks that do not tell of
+	// sessions; Detail says more.
 	State, Detail string
 	// LastSeen is when one last told of a session, zero for never.
 	LastSeen time.Time

@@ -46,16 +46,18 @@ func older(version, than string) bool {
 
 func hooks(f Facts) (all []Finding) {
 	for _, h := range f.Hooks {
-		mend := "agent-sessions hooks install " + h.Runtime
+		check, mend := h.Runtime+" hooks", "agent-sessions hooks install "+h.Runtime
 		switch {
-		case h.State == "installed" && h.LastSeen.IsZero():
-			all = append(all, Finding{h.Runtime + " hooks", OK, "installed; none has told of a session yet", ""})
-		case h.State == "installed":
-			all = append(all, Finding{h.Runtime + " hooks", OK, "installed; last seen " + h.LastSeen.UTC().Format(time.RFC3339), ""})
-		case h.State == "unreadable":
-			all = append(all, Finding{h.Runtime + " hooks", Warn, h.Detail, "mend that file; then: " + mend})
+		case h.State == HooksInstalled && h.LastSeen.IsZero():
+			all = append(all, Finding{check, OK, "installed; none has told of a session yet", ""})
+		case h.State == HooksInstalled:
+			all = append(all, Finding{check, OK, "installed; last seen " + h.LastSeen.UTC().Format(time.RFC3339), ""})
+		case h.State == HooksUnreadable:
+			all = append(all, Finding{check, Warn, h.Detail, "mend that file; then: " + mend})
+		case h.State == HooksOff:
+			all = append(all, Finding{check, Warn, h.Detail, "take that setting out"})
 		default:
-			all = append(all, Finding{h.Runtime + " hooks", Warn, strings.TrimSuffix(h.State+": "+h.Detail, ": "), mend})
+			all = append(all, Finding{check, Warn, h.State + ": its sessions' turns and ends are not told", mend})
 		}
 	}
 	return all
