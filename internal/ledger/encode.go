@@ -80,11 +80,6 @@ func (o *object) raw(name string, value []byte) {
 
 func (o *object) null(name string) { o.raw(name, []byte("null")) }
 
-func (o *object) text(name, value string) {
-	o.name(name)
-	o.buf = gjson.AppendJSONString(o.buf, value)
-}
-
 func (o *object) optional(name string, value *string) {
 	o.name(name)
 	o.buf = appendOptional(o.buf, value)

@@ -42,7 +42,7 @@ func newProcesses(snapshot *procscan.Snapshot, sessions []*Session) *processes {
 		_, owned := p.owned[q.PID]
 		switch {
 		case q.Unreadable == nil && q.LedgerID != "":
-			p.carriers[q.LedgerID] = append(p.carriers[q.LedgerID], CarrierOf(q))
+			p.carriers[q.LedgerID] = append(p.carriers[q.LedgerID], carrierOf(q))
 		case q.Unreadable != nil && !owned:
 			p.blind[q.Runtime] = append(p.blind[q.Runtime], q.PID)
 		}
@@ -91,8 +91,8 @@ func (v *View) locate(now time.Time) {
 	}
 }
 
-// CarrierOf is a process as classification sees it.
-func CarrierOf(p *procscan.Process) ledger.Carrier {
+// carrierOf is a process as classification sees it.
+func carrierOf(p *procscan.Process) ledger.Carrier {
 	return ledger.Carrier{PID: p.PID, StartTicks: p.StartTicks, PGRP: p.PGRP, Runtime: p.Runtime, Ancestors: p.Ancestors, Leader: p.Session == p.PID}
 }
 
@@ -111,28 +111,28 @@ func sight(pid int) ledger.Sighting {
 // readTicks adds up what a session's process and the program behind it (where
 // it is a wrapper) have used.
 func (s *Session) readTicks(snapshot *procscan.Snapshot) {
-	pid := s.Whereabouts.Process.PID
-	s.pids = []int{pid}
-	if p, ok := snapshot.Find(pid); ok {
-		s.pids = append(s.pids, p.Folded...)
+	if p, ok := snapshot.Find(s.Whereabouts.Process.PID); ok {
+		s.folded = p.Folded
 	}
-	s.ticks, s.read = sumTicks(s.pids)
+	s.ticks, s.read = s.usedTicks()
 }
 
-// Ticks are the cpu ticks that a running session's process has used, false
-// where they cannot be read.
-func (s *Session) Ticks() (uint64, bool) { return s.ticks, s.read }
-
-func sumTicks(pids []int) (sum uint64, all bool) {
-	for _, pid := range pids {
+// usedTicks is that sum now, false where a part of it is gone.
+func (s *Session) usedTicks() (sum uint64, ok bool) {
+	id := s.Whereabouts.Process
+	for _, pid := range append([]int{id.PID}, s.folded...) {
 		st, err := process.ReadStat(pid)
-		if err != nil {
+		if err != nil || pid == id.PID && st.StartTicks != id.StartTicks {
 			return 0, false
 		}
 		sum += st.UserTicks + st.SystemTicks
 	}
 	return sum, true
 }
+
+// Ticks are the cpu ticks that a running session's process has used, false
+// where they cannot be read.
+func (s *Session) Ticks() (uint64, bool) { return s.ticks, s.read }
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)

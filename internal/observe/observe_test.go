@@ -53,8 +53,8 @@ func TestASessionIsFoundByTheIdItCarries(t *testing.T) {
 		row := w.row("codex", func(e *ledger.Entry) { e.LauncherPID = ledger.Ptr(os.Getpid()) })
 		p := actor.Wrapper(t, "codex").With("AGENT_LEDGER_ID=" + row.LedgerID).Start(t)
 		s := w.session(w.view(Want{}), row.LedgerID)
-		if s.Process.PID != p.PID() || len(s.pids) != 2 {
-			t.Errorf("%s (%s), pids %v, want the wrapper %d", s.State, s.Evidence, s.pids, p.PID())
+		if s.Process.PID != p.PID() || len(s.folded) != 1 {
+			t.Errorf("%s (%s), folded %v, want the wrapper %d", s.State, s.Evidence, s.folded, p.PID())
 		}
 		if v := w.view(Want{}); v.OwnerOf(&v.Snapshot.Processes[0]) != "" {
 			t.Error("a process is an entry's before the entry says so")

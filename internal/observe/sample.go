@@ -45,7 +45,7 @@ func (v *View) Sample(ctx context.Context) (changed []*Session, err error) {
 	case <-timer.C:
 	}
 	for _, s := range some {
-		now, ok := sumTicks(s.pids)
+		now, ok := s.usedTicks()
 		if !ok {
 			continue
 		}

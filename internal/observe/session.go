@@ -31,9 +31,9 @@ type Session struct {
 	CPUTicks *uint64
 
 	facts ledger.Facts
-	// pids are the processes whose ticks count as this session's.
-	pids []int
-	// ticks are their ticks now; they count where read is set.
+	// folded are the programs behind its process, whose ticks count as its own.
+	folded []int
+	// ticks are the ticks of all of them; they count where read is set.
 	ticks uint64
 	read  bool
 }

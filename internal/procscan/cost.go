@@ -63,15 +63,3 @@ func statOf(pid int) (procfs.ProcStat, error) {
 	}
 	return p.Stat()
 }
-
-// Ticks reads the cpu ticks of processes, by pid. One that is gone or is
-// another process by now is left out.
-func Ticks(ids []process.Identity) map[int]uint64 {
-	ticks := make(map[int]uint64, len(ids))
-	for _, id := range ids {
-		if st, err := process.ReadStat(id.PID); err == nil && st.StartTicks == id.StartTicks {
-			ticks[id.PID] = st.UserTicks + st.SystemTicks
-		}
-	}
-	return ticks
-}

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"agentwrap/internal/process"
 	"agentwrap/test/actor"
 	"agentwrap/test/isolate"
 )
@@ -218,17 +217,6 @@ func TestCostsOfATree(t *testing.T) {
 		}
 		if gone := costs[1<<22]; len(gone.PIDs) != 0 || gone.Memory != 0 {
 			t.Errorf("a process that is not there costs %+v", gone)
-		}
-		id, err := process.Of(s.PID())
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := process.Identity{BootID: id.BootID, PID: id.PID, StartTicks: id.StartTicks + 1}
-		if _, ok := Ticks([]process.Identity{id})[id.PID]; !ok {
-			t.Error("no ticks for a running process")
-		}
-		if _, ok := Ticks([]process.Identity{other})[id.PID]; ok {
-			t.Error("ticks for a process that has the pid no more")
 		}
 	})
 }

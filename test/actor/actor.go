@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 )
@@ -41,7 +42,8 @@ func Play(more map[string]func() int) {
 		os.Exit(nest())
 	case Burn:
 		go func() {
-			for {
+			for spun := new(atomic.Uint64); ; {
+				spun.Add(1)
 			}
 		}()
 	}
