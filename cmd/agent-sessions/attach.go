@@ -55,7 +55,7 @@ func runAttach(ctx context.Context, a *app, short string, o attachOptions) error
 		}
 		return tellEnd(a, s.Entry.LedgerID, outcome)
 	case reopen.JoinOwn:
-		return refuse("session %s runs in a multiplexer of your own: join it there", s.Entry.LedgerID)
+		return a.joinOwn(s)
 	case reopen.Refuse:
 		return refusal(s, plan)
 	}

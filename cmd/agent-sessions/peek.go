@@ -32,20 +32,33 @@ func runPeek(ctx context.Context, a *app, short string) error {
 	if err != nil {
 		return err
 	}
-	socket, err := holderOf(s)
+	look := peekHeld
+	if livesInOwn(s) {
+		look = a.peekOwn
+	}
+	picture, columns, rows, err := look(s)
 	if err != nil {
 		return err
 	}
-	status, err := host.Ask(socket)
-	if err != nil {
-		return fmt.Errorf("peek at %s: %w", s.Entry.LedgerID, err)
-	}
-	picture, err := host.Peek(socket)
-	if err != nil {
-		return fmt.Errorf("peek at %s: %w", s.Entry.LedgerID, err)
-	}
-	_, err = io.WriteString(a.out, render(picture, int(status.Size.Columns), int(status.Size.Rows), a.screen().Colour))
+	_, err = io.WriteString(a.out, render(picture, columns, rows, a.screen().Colour))
 	return err
+}
+
+// peekHeld is what draws the screen of a session that a holder keeps, and its
+// size.
+func peekHeld(s *observe.Session) (picture []byte, columns, rows int, err error) {
+	socket, err := holderOf(s)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	status, err := host.Ask(socket)
+	if err == nil {
+		picture, err = host.Peek(socket)
+	}
+	if err != nil {
+		return nil, 0, 0, fmt.Errorf("peek at %s: %w", s.Entry.LedgerID, err)
+	}
+	return picture, int(status.Size.Columns), int(status.Size.Rows), nil
 }
 
 // render plays what draws a screen on a terminal that nobody sees, and gives
