@@ -107,7 +107,7 @@ func makeTranscripts(dir string, n int) error {
 }
 
 func look(name string) error {
-	s, err := procscan.Take(func(n string) bool { return n == name })
+	s, err := procscan.Take(func(n string) bool { return n == name }, nil)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (a *app) sources() (observe.Sources, error) {
 		a.warn("%v", err)
 	}
 	src := observe.Sources{
-		Store: store, Home: a.getenv("HOME"), OpencodeStore: opencodedb.Path(a.getenv), Hosts: hosts{a.getenv("PATH")}, Now: a.now,
+		Store: store, Profiles: runtimes.KnownTo(a.getenv).For, Home: a.getenv("HOME"), OpencodeStore: opencodedb.Path(a.getenv), Hosts: hosts{a.getenv("PATH")}, Now: a.now,
 		Covered: func(name string) bool { return slices.Contains(covered, name) },
 	}
 	if runner, err := git.New(a.env); err == nil {

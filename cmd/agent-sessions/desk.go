@@ -15,7 +15,7 @@ import (
 // desk is what getting back into sessions works on.
 func (a *app) desk(view *observe.View, src observe.Sources) reopen.Desk {
 	return reopen.Desk{
-		Store: src.Store, View: view, Profiles: runtimes.For, ShimDir: runtimes.ShimDir(a.getenv), Env: a.env,
+		Store: src.Store, View: view, Profiles: src.Profiles.For, ShimDir: runtimes.ShimDir(a.getenv), Env: a.env,
 		Answers: func(socket string) bool {
 			_, err := host.Ask(socket)
 			return err == nil

@@ -85,7 +85,7 @@ func (o newOptions) start(ctx context.Context, a *app, runtime string, args []st
 	if err != nil {
 		return reopen.Start{}, err
 	}
-	first, err := runtimes.For(runtime).NewArgs(o.model, prompt)
+	first, err := runtimes.KnownTo(a.getenv).For(runtime).NewArgs(o.model, prompt)
 	if err != nil {
 		return reopen.Start{}, wrongUse("new: %w", err)
 	}

@@ -127,7 +127,7 @@ func carries(e *ledger.Entry, conversation string) bool {
 // Agent is the nearest process above that runs a session of an agent CLI,
 // covered by a shim or not. ok is false where there is none.
 func (l Look) Agent() (a Agent, ok bool) {
-	look := enrol.Look{Covered: l.isAgent()}
+	look := enrol.Look{Covered: l.isAgent(), Profiles: runtimes.KnownTo(l.Getenv).For}
 	subject, err := look.Process(l.PID, "", nil)
 	if err != nil {
 		return Agent{}, false

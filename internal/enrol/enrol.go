@@ -20,6 +20,8 @@ import (
 // not known.
 type Subject struct {
 	Runtime string
+	// Profiles are its user's.
+	Profiles runtimes.Profiles
 	// Args are the arguments after the runtime's name.
 	Args     []string
 	Env      Environment
@@ -75,7 +77,7 @@ func (e Environment) Get(name string) string {
 // Birth is the new entry of a session, all but how it was enrolled, its host
 // and its id. What is not proved is null.
 func Birth(s Subject) *ledger.Entry {
-	profile := runtimes.For(s.Runtime)
+	profile := s.Profiles.For(s.Runtime)
 	e := &ledger.Entry{
 		Runtime:    s.Runtime,
 		StartedAt:  ledger.At(s.Started),

@@ -17,7 +17,9 @@ import (
 // is, "" where none is known; it may be nil.
 type Look struct {
 	Covered func(name string) bool
-	Known   func(id process.Identity) string
+	// Profiles are the user's.
+	Profiles runtimes.Profiles
+	Known    func(id process.Identity) string
 }
 
 // Self gathers this very process, which is about to become the CLI.
@@ -54,6 +56,7 @@ func (l Look) start(pid int) (Subject, error) {
 		return Subject{}, err
 	}
 	s := Subject{
+		Profiles: l.Profiles,
 		CWD:      CWD(pid),
 		TTY:      process.TTYName(st.TTY),
 		Started:  process.StartTime(st.StartTicks),
@@ -82,7 +85,7 @@ func (l Look) ancestor(boot string, st process.Stat) Ancestor {
 		return a
 	}
 	name, args, ok := runtimes.Match(argv, "", l.Covered)
-	if !ok || runtimes.For(name).Kind(args) == runtimes.Service {
+	if !ok || l.Profiles.For(name).Kind(args) == runtimes.Service {
 		return a
 	}
 	a.Runtime = name

@@ -108,7 +108,7 @@ func (l *launch) durability() statefile.Durability {
 func (l *launch) look() enrol.Look {
 	var names []string
 	read := false
-	return enrol.Look{Covered: func(name string) bool {
+	return enrol.Look{Profiles: l.profiles, Covered: func(name string) bool {
 		if !read {
 			// An unreadable shim folder covers nothing: no ancestor is named.
 			names, _ = runtimes.Covered(runtimes.ShimDir(l.env.get))

@@ -29,10 +29,11 @@ const self = "/proc/self/exe"
 // process. It does not return when it became the CLI or died by its signal.
 func Run(argv, environ []string) int {
 	name := filepath.Base(argv[0])
+	known := runtimes.KnownTo(environment(environ).get)
 	l := launch{
 		name: name, argv: argv, env: environment(environ), stderr: os.Stderr,
-		profile: runtimes.For(name),
-		found:   realcli.Find(name, searchPath(environment(environ)), self),
+		profiles: known.For, profile: known.For(name),
+		found: realcli.Find(name, searchPath(environment(environ)), self),
 	}
 	if len(l.found.Candidates) == 0 {
 		l.say(l.found.Explain())
@@ -72,13 +73,14 @@ func (l *launch) session() int {
 
 // launch is one launch under way.
 type launch struct {
-	name    string
-	argv    []string
-	env     environment
-	profile runtimes.Profile
-	kind    runtimes.Kind
-	found   realcli.Found
-	stderr  *os.File
+	name     string
+	argv     []string
+	env      environment
+	profiles runtimes.Profiles
+	profile  runtimes.Profile
+	kind     runtimes.Kind
+	found    realcli.Found
+	stderr   *os.File
 
 	store *ledger.Store
 	// entry is the birth record; recorded tells that it is in the ledger.

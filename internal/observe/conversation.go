@@ -26,7 +26,7 @@ func (v *View) Conversation(s *Session) *ledger.Conversation {
 		return nil
 	}
 	// One that is not found now is looked for again the next time.
-	path, _ := findTranscript(v.configHome(e), id, e)
+	path, _ := v.findTranscript(v.configHome(e), id, e)
 	if known && path == "" {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (v *View) Conversation(s *Session) *ledger.Conversation {
 // shownID is the conversation that a running session's process shows, "" for
 // none. A wrapper's program counts as the wrapper's own.
 func (v *View) shownID(s *Session) string {
-	p := runtimes.For(s.Entry.Runtime)
+	p := v.sources.Profiles.For(s.Entry.Runtime)
 	folder := v.configHome(s.Entry)
 	if s.Whereabouts.Presence != ledger.Running || folder == "" || p.IDDescriptor == "" && p.IDFile == "" {
 		return ""

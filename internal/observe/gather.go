@@ -13,7 +13,6 @@ import (
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/opencodedb"
 	"agentwrap/internal/procscan"
-	"agentwrap/internal/runtimes"
 	"agentwrap/internal/transcript"
 )
 
@@ -65,7 +64,7 @@ func (v *View) digest(ctx context.Context, e *ledger.Entry, store *sharedStore, 
 	case path == "":
 		return transcript.Digest{}, fs.ErrNotExist
 	case texts:
-		return transcript.Read(runtimes.For(e.Runtime).TranscriptShape(), path)
+		return transcript.Read(v.sources.Profiles.For(e.Runtime).TranscriptShape(), path)
 	}
 	info, err := transcript.Stat(path)
 	return transcript.Digest{Info: info}, err
@@ -100,27 +99,27 @@ func (v *View) transcriptOf(e *ledger.Entry) string {
 	if recorded != "" && exists(recorded) || e.SessionID == nil {
 		return recorded
 	}
-	found, err := findTranscript(v.configHome(e), *e.SessionID, e)
+	found, err := v.findTranscript(v.configHome(e), *e.SessionID, e)
 	if err != nil || found == "" {
 		return recorded
 	}
 	return found
 }
 
-func findTranscript(folder, id string, e *ledger.Entry) (string, error) {
+func (v *View) findTranscript(folder, id string, e *ledger.Entry) (string, error) {
 	if folder == "" {
 		return "", nil
 	}
 	if e.Runtime == "claude" {
 		return transcript.FindClaude(folder, id, ledger.Value(e.CWD))
 	}
-	return transcript.Find(folder, runtimes.For(e.Runtime).Transcripts, id)
+	return transcript.Find(folder, v.sources.Profiles.For(e.Runtime).Transcripts, id)
 }
 
 // configHome is the folder that a session's CLI keeps its files in, "" where
 // that is not known.
 func (v *View) configHome(e *ledger.Entry) string {
-	return runtimes.For(e.Runtime).Folder(ledger.Value(e.ConfigHome), v.sources.Home)
+	return v.sources.Profiles.For(e.Runtime).Folder(ledger.Value(e.ConfigHome), v.sources.Home)
 }
 
 // hostTimeout is how long one host may take to answer: longer than any healthy

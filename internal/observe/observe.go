@@ -11,6 +11,7 @@ import (
 
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/procscan"
+	"agentwrap/internal/runtimes"
 )
 
 // Sources are where the facts come from.
@@ -18,6 +19,8 @@ type Sources struct {
 	Store *ledger.Store
 	// Covered tells a covered runtime's name: one that has a shim.
 	Covered func(name string) bool
+	// Profiles are the user's.
+	Profiles runtimes.Profiles
 	// Home is the user's home folder, "" where there is none.
 	Home string
 	// OpencodeStore is the database that opencode keeps all its sessions in, ""
@@ -117,7 +120,7 @@ func (src Sources) view(ctx context.Context, loaded ledger.Loaded, want Want) (*
 		return ledger.Value(b.Entry.StartedAt).Compare(ledger.Value(a.Entry.StartedAt).Time)
 	})
 	var err error
-	if v.Snapshot, err = procscan.Take(src.Covered); err != nil {
+	if v.Snapshot, err = procscan.Take(src.Covered, src.Profiles); err != nil {
 		return nil, fmt.Errorf("look at the processes: %w", err)
 	}
 	v.locate(src.Now())

@@ -21,7 +21,7 @@ import (
 // before the environment, since an exec between the two (the shim's, which has
 // the CLI's own name) changes both at once and may only ever be seen as "not a
 // session yet"; the start ticks last, to prove that it was one process.
-func look(h hit, covered func(string) bool) (Process, bool) {
+func look(h hit, covered func(string) bool, profiles runtimes.Profiles) (Process, bool) {
 	before, err := process.ReadStat(h.pid)
 	if err != nil {
 		return Process{}, false
@@ -29,7 +29,7 @@ func look(h hit, covered func(string) bool) (Process, bool) {
 	exe, exeErr := os.Readlink(procPath(h.pid, "exe"))
 	exe = strings.TrimSuffix(exe, " (deleted)")
 	runtime, args, ok := runtimes.Match(h.argv, exe, covered)
-	if !ok || ours(exe) || runtimes.For(runtime).IsService(args, exe) {
+	if !ok || ours(exe) || profiles.For(runtime).IsService(args, exe) {
 		return Process{}, false
 	}
 	p := Process{Runtime: runtime, Args: args, Script: len(args) < len(h.argv)-1}

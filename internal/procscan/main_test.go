@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 
 // printScan prints what another user sees.
 func printScan() int {
-	s, err := Take(covered)
+	s, err := Take(covered, nil)
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -43,7 +43,7 @@ func covered(name string) bool {
 
 func scan(t *testing.T) *Snapshot {
 	t.Helper()
-	s, err := Take(covered)
+	s, err := Take(covered, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

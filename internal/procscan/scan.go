@@ -77,7 +77,7 @@ func InHostNamespace() error {
 
 // Take scans all processes for sessions of the covered runtimes. A process that
 // ends meanwhile is not among them.
-func Take(covered func(name string) bool) (*Snapshot, error) {
+func Take(covered func(name string) bool, profiles runtimes.Profiles) (*Snapshot, error) {
 	s := &Snapshot{Taken: time.Now()}
 	var err error
 	if s.BootID, err = process.BootID(); err != nil {
@@ -88,7 +88,7 @@ func Take(covered func(name string) bool) (*Snapshot, error) {
 		return nil, err
 	}
 	for _, h := range hits {
-		if p, ok := look(h, covered); ok {
+		if p, ok := look(h, covered, profiles); ok {
 			s.Processes = append(s.Processes, p)
 		}
 	}
