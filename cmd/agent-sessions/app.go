@@ -73,10 +73,8 @@ func (a *app) sources() (observe.Sources, error) {
 		Covered: func(name string) bool { return slices.Contains(covered, name) },
 	}
 	if runner, err := git.New(a.env); err == nil {
-		src.Dirty = func(ctx context.Context, cwd string) (int, error) {
-			ctx, cancel := context.WithTimeout(ctx, dirtyTimeout)
-			defer cancel()
-			return runner.DirtyCount(ctx, cwd)
+		src.Dirty = func(ctx context.Context, folders []string) map[string]git.Dirty {
+			return runner.DirtyCounts(ctx, folders, dirtyLimit)
 		}
 	}
 	return src, nil
@@ -96,9 +94,9 @@ func (a *app) session(ctx context.Context, short string, want observe.Want) (*ob
 	return s, err
 }
 
-// dirtyTimeout bounds the count of uncommitted files in one working tree: a
-// listing goes on without it.
-const dirtyTimeout = 2 * time.Second
+// dirtyLimit bounds the count of uncommitted files in all working trees
+// together: a listing goes on without those that are not known by then.
+const dirtyLimit = 2 * time.Second
 
 // screen is what the output is shown on.
 func (a *app) screen() present.Screen { return present.ScreenOf(a.out, a.getenv) }

@@ -2,16 +2,17 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/kballard/go-shellquote"
 	"golang.org/x/sys/unix"
 
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/observe"
 	"agentwrap/internal/present"
+	"agentwrap/internal/rescue"
 )
 
 // details are one session in words, for show.
@@ -87,6 +88,9 @@ func (d details) repository() string {
 }
 
 func (d details) uncommitted() string {
+	if d.DirtySlow {
+		return "… (git takes too long here)"
+	}
 	if d.DirtyCount == nil {
 		return ""
 	}
@@ -112,9 +116,22 @@ func (d details) restore() string {
 	return restoreCommand(d.Entry)
 }
 
-// restoreCommand brings a rescue back into its working tree.
+// restoreCommand brings a rescue back into its working tree, or into the main
+// checkout where that is gone.
 func restoreCommand(e *ledger.Entry) string {
-	return shellquote.Join("git", "-C", ledger.Value(e.CWD), "cherry-pick", "-n", ledger.Value(e.RescueRef))
+	checkout, ok := strings.CutSuffix(ledger.Value(e.GitCommonDir), "/.git")
+	if !ok {
+		checkout = ""
+	}
+	return rescue.RestoreCommand(placeFor(ledger.Value(e.CWD), checkout), ledger.Value(e.RescueRef))
+}
+
+// placeFor is a session's folder, or the main checkout where that is gone.
+func placeFor(cwd, main string) string {
+	if _, err := os.Stat(cwd); err != nil && main != "" {
+		return main
+	}
+	return cwd
 }
 
 func (d details) ended() string {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"agentwrap/internal/ledger"
+	"agentwrap/internal/rescue"
 )
 
 // The exit codes of every command.
@@ -29,7 +30,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.As(err, &usage), errors.As(err, &ambiguous):
 		return exitWrongUse
-	case errors.Is(err, ledger.ErrNoSession):
+	case errors.Is(err, ledger.ErrNoSession), errors.Is(err, rescue.ErrUnknown):
 		return exitNoSession
 	case errors.As(err, &refused):
 		return exitRefused

@@ -89,7 +89,7 @@ func (l listing) row(s *observe.Session) []present.Cell {
 	}
 	cells := []present.Cell{
 		{Text: l.short[e.LedgerID], Tone: present.Strong}, {Text: word, Tone: tone}, {Text: e.Runtime}, {Text: titleOf(s)}, {Text: where(s)},
-		{Text: ledger.Value(s.Turn)}, {Text: l.since(e.StartedAt)}, {Text: l.since(s.LastActiveAt)}, {Text: number(s.DirtyCount)}, {Text: memory(s)}, {Text: terminal(e)},
+		{Text: ledger.Value(s.Turn)}, {Text: l.since(e.StartedAt)}, {Text: l.since(s.LastActiveAt)}, {Text: dirty(s)}, {Text: memory(s)}, {Text: terminal(e)},
 	}
 	for i := range cells {
 		if cells[i].Tone == present.Plain {
@@ -155,11 +155,15 @@ func (l listing) since(t *ledger.Stamp) string {
 	return age
 }
 
-func number(n *int) string {
-	if n == nil || *n == 0 {
+// dirty is the number of uncommitted files, "…" where counting takes too long.
+func dirty(s *observe.Session) string {
+	switch {
+	case s.DirtySlow:
+		return "…"
+	case s.DirtyCount == nil || *s.DirtyCount == 0:
 		return ""
 	}
-	return strconv.Itoa(*n)
+	return strconv.Itoa(*s.DirtyCount)
 }
 
 func memory(s *observe.Session) string {

@@ -48,6 +48,7 @@ func newRoot(a *app) rootCommand {
 		newStopCommand(a),
 		newDismissCommand(a),
 		newSweepCommand(a),
+		newRescueCommand(a),
 		newPruneCommand(a),
 		newScratchCommand(a),
 		newContextCommand(a),

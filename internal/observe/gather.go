@@ -3,8 +3,10 @@ package observe
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -220,19 +222,16 @@ func (v *View) countDirty(ctx context.Context, sessions []*Session) {
 			byFolder[cwd] = append(byFolder[cwd], s)
 		}
 	}
-	var folders []string
-	for cwd := range byFolder {
-		folders = append(folders, cwd)
+	if len(byFolder) == 0 {
+		return
 	}
-	each(folders, runtime.GOMAXPROCS(0), func(cwd string) {
-		n, err := v.sources.Dirty(ctx, cwd)
-		if err != nil {
-			return // not a repository, or gone: null
-		}
+	for cwd, dirty := range v.sources.Dirty(ctx, slices.Collect(maps.Keys(byFolder))) {
 		for _, s := range byFolder[cwd] {
-			s.DirtyCount = &n
+			if s.DirtySlow = dirty.Slow; !dirty.Slow && dirty.Err == nil {
+				s.DirtyCount = &dirty.Count
+			}
 		}
-	})
+	}
 }
 
 // each does something with all of some things, a number of them at a time.

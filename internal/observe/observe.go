@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"agentwrap/internal/git"
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/procscan"
 	"agentwrap/internal/runtimes"
@@ -28,8 +29,9 @@ type Sources struct {
 	OpencodeStore string
 	// Hosts is asked who is attached. nil: that stays unknown.
 	Hosts Hosts
-	// Dirty counts the uncommitted files of a working tree; only for Want.Dirty.
-	Dirty func(ctx context.Context, cwd string) (int, error)
+	// Dirty counts the uncommitted files of working trees, several at a time and
+	// within a time that it knows; only for Want.Dirty.
+	Dirty func(ctx context.Context, folders []string) map[string]git.Dirty
 	// Now is the clock.
 	Now func() time.Time
 }

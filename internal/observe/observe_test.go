@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"agentwrap/internal/git"
 	"agentwrap/internal/ledger"
 	"agentwrap/test/actor"
 	"agentwrap/test/isolate"
@@ -264,7 +265,9 @@ func TestTheSecondSessionInAWorkingTree(t *testing.T) {
 func TestOne(t *testing.T) {
 	isolate.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.src.Dirty = func(_ context.Context, cwd string) (int, error) { return len(cwd), nil }
+		w.src.Dirty = func(_ context.Context, folders []string) map[string]git.Dirty {
+			return map[string]git.Dirty{folders[0]: {Count: len(folders[0])}}
+		}
 		id := w.row("claude", func(e *ledger.Entry) { of(claude().Start(t))(e); e.CWD = ledger.Ptr("/abc") }).LedgerID
 		done := w.row("claude", func(e *ledger.Entry) { e.FinishedAt, e.CWD = ledger.At(time.Now()), ledger.Ptr("/abc") }).LedgerID
 		s, _, err := One(context.Background(), w.src, id, Want{Costs: true, Dirty: true})

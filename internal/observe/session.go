@@ -17,8 +17,10 @@ type Session struct {
 	// Title and Activity are "" where they are not known. They come from a
 	// transcript and are not yet safe to print.
 	Title, Activity string
-	// DirtyCount is the number of uncommitted files; null for a finished one.
+	// DirtyCount is the number of uncommitted files; null for a finished one,
+	// where there is no repository, and where counting took too long (DirtySlow).
 	DirtyCount *int
+	DirtySlow  bool
 	// SharedWith are the other sessions that run in the same working tree, but
 	// for those that it launched or was launched by.
 	SharedWith []string

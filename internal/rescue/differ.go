@@ -16,19 +16,25 @@ type entry struct{ mode, oid string }
 // differ reads commits back from the object store, with one git that is there
 // before the first question.
 type differ struct {
-	repo    *git.Repository
+	dir     string
 	process *git.Process
 	answers *bufio.Reader
 }
 
-func startDiffer(ctx context.Context, repo *git.Repository) (*differ, error) {
-	p, err := repo.Start(ctx, git.Command{NoIndex: true, Args: []string{
+// starter starts git: a runner, or an opened repository.
+type starter interface {
+	Start(context.Context, git.Command) (*git.Process, error)
+}
+
+// startDiffer starts one for the repository that dir is in.
+func startDiffer(ctx context.Context, s starter, dir string) (*differ, error) {
+	p, err := s.Start(ctx, git.Command{Dir: dir, NoIndex: true, Args: []string{
 		"diff-tree", "--stdin", "--root", "-r", "-z", "--no-renames", "--no-commit-id",
 	}})
 	if err != nil {
 		return nil, err
 	}
-	return &differ{repo, p, bufio.NewReader(p.Stdout)}, nil
+	return &differ{dir, p, bufio.NewReader(p.Stdout)}, nil
 }
 
 func (d *differ) close() { d.process.Kill() }
@@ -40,13 +46,13 @@ const endOfAnswer = "end\n"
 // it has there, and their order.
 func (d *differ) changes(commit string) (map[string]entry, []string, error) {
 	if _, err := fmt.Fprintf(d.process.Stdin, "%s\n%s", commit, endOfAnswer); err != nil {
-		return nil, nil, fmt.Errorf("git diff-tree in %s ended early: %w", d.repo.Top, err)
+		return nil, nil, fmt.Errorf("git diff-tree in %s ended early: %w", d.dir, err)
 	}
 	found, order := map[string]entry{}, []string{}
 	for {
 		start, err := d.answers.Peek(1)
 		if err != nil {
-			return nil, nil, fmt.Errorf("git diff-tree in %s ended early: %w", d.repo.Top, err)
+			return nil, nil, fmt.Errorf("git diff-tree in %s ended early: %w", d.dir, err)
 		}
 		if start[0] != ':' {
 			break
@@ -59,7 +65,7 @@ func (d *differ) changes(commit string) (map[string]entry, []string, error) {
 		order = append(order, path)
 	}
 	if line, err := d.answers.ReadString('\n'); err != nil || line != endOfAnswer {
-		return nil, nil, fmt.Errorf("git diff-tree in %s answered %q about %s", d.repo.Top, line, commit)
+		return nil, nil, fmt.Errorf("git diff-tree in %s answered %q about %s", d.dir, line, commit)
 	}
 	return found, order, nil
 }
@@ -73,7 +79,7 @@ func (d *differ) change() (string, entry, error) {
 	path, err := d.answers.ReadString(0)
 	f := strings.Fields(head)
 	if err != nil || len(f) != 5 {
-		return "", entry{}, fmt.Errorf("git diff-tree in %s answered %q", d.repo.Top, head)
+		return "", entry{}, fmt.Errorf("git diff-tree in %s answered %q", d.dir, head)
 	}
 	path = strings.TrimSuffix(path, "\x00")
 	if f[1] == modeNone {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentwrap/internal/git"
+	"agentwrap/internal/ledger"
 	"agentwrap/test/gittest"
 )
 
@@ -77,5 +78,34 @@ func TestDiffShowsWhatChanged(t *testing.T) {
 	}
 	if _, err := os.Stat(started); err == nil {
 		t.Error("a program of the repository's was started")
+	}
+}
+
+func TestPick(t *testing.T) {
+	const a, b = "claude-20260807T110001Z-482913", "claude-20260807T110001Z-482914"
+	live := func(id, at string) Snap { return Snap{Ref: livePrefix + id + "/" + at, Live: true} }
+	dead := func(id string) Snap { return Snap{Ref: refPrefix + id} }
+	snaps := []Snap{live(a, "20260807T130000.000Z"), dead(b), live(a, "20260807T120000.000Z"), dead(a), live("codex-1", "20260807T110000.000Z")}
+	for word, want := range map[string]string{
+		a: refPrefix + a, "482913": refPrefix + a, "482914": refPrefix + b, refPrefix + b: refPrefix + b,
+		a + "/20260807T120000.000Z": livePrefix + a + "/20260807T120000.000Z",
+		"codex":                     livePrefix + "codex-1/20260807T110000.000Z", "codex-1": livePrefix + "codex-1/20260807T110000.000Z",
+	} {
+		if got, err := Pick(snaps, word); err != nil || got.Ref != want {
+			t.Errorf("%s: %s, %v, want %s", word, got.Ref, err, want)
+		}
+	}
+	for _, word := range []string{"", "gemini", "refs/rescued/"} {
+		if got, err := Pick(snaps, word); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%q: %+v, %v", word, got, err)
+		}
+	}
+	var ambiguous *ledger.AmbiguousError
+	if _, err := Pick(snaps, "claude"); !errors.As(err, &ambiguous) {
+		t.Errorf("%v", err)
+	}
+	// One session's whole id may begin another's.
+	if got, err := Pick([]Snap{dead("codex-12"), dead("codex-1"), dead("codex-11")}, "codex-1"); err != nil || got.Ref != refPrefix+"codex-1" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -6,24 +6,28 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"agentwrap/internal/git"
+	"agentwrap/internal/ledger"
 )
 
 // Snap is one snapshot as a repository holds it.
 type Snap struct {
 	Ref, Commit string
-	// Live says that it was taken while the session went on.
+	// Live says that it was taken by hand.
 	Live bool
+	// Paths are what it holds beyond its parent, deletions included.
+	Paths []string
 	// Repository is a folder in which git finds it: the main checkout, or the
 	// shared git folder.
 	Repository string
 	Told
 }
 
-// ErrUnknown is that a repository has no such snapshot.
-var ErrUnknown = errors.New("no such snapshot")
+// ErrUnknown is that there is no such snapshot.
+var ErrUnknown = errors.New("no uncommitted work of such a session was saved: 'agent-sessions rescue' shows what there is")
 
 const snapFormat = "--format=%(refname)%00%(objectname)%00%(contents)%00"
 
@@ -48,7 +52,62 @@ func List(ctx context.Context, runner *git.Runner, dir string) ([]Snap, error) {
 			Repository: dir, Told: readMessage(string(fields[n+2])),
 		})
 	}
-	return snaps, nil
+	return snaps, readPaths(ctx, runner, dir, snaps)
+}
+
+func readPaths(ctx context.Context, runner *git.Runner, dir string, snaps []Snap) error {
+	if len(snaps) == 0 {
+		return nil
+	}
+	d, err := startDiffer(ctx, runner, dir)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	for n := range snaps {
+		if _, snaps[n].Paths, err = d.changes(snaps[n].Commit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Name is what a person calls a snapshot: its session's id, for one by hand with
+// its time behind a slash.
+func (s Snap) Name() string {
+	return strings.TrimPrefix(strings.TrimPrefix(s.Ref, refPrefix), livePrefix)
+}
+
+// sessionID is the id of the session that a snapshot is of.
+func (s Snap) sessionID() string {
+	id, _, _ := strings.Cut(s.Name(), "/")
+	return id
+}
+
+// Pick finds the snapshot that a person means, among the newest first: by its
+// ref or name, or by a short form of its session's id ([ledger.Resolve]). Of
+// several of one session it is the one of its death, else the newest.
+func Pick(snaps []Snap, word string) (Snap, error) {
+	var ids []string
+	for _, s := range snaps {
+		if s.Ref == word || s.Live && s.Name() == word {
+			return s, nil
+		}
+		if !slices.Contains(ids, s.sessionID()) {
+			ids = append(ids, s.sessionID())
+		}
+	}
+	id, err := ledger.Resolve(ids, word)
+	if errors.Is(err, ledger.ErrNoSession) {
+		return Snap{}, fmt.Errorf("%q: %w", word, ErrUnknown)
+	} else if err != nil {
+		return Snap{}, err
+	}
+	of := slices.DeleteFunc(slices.Clone(snaps), func(s Snap) bool { return s.sessionID() != id })
+	if death := slices.IndexFunc(of, func(s Snap) bool { return !s.Live }); death >= 0 {
+		return of[death], nil
+	}
+	return of[0], nil
 }
 
 // Find gives the snapshot under ref in the repository that dir is in.

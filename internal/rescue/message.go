@@ -35,7 +35,7 @@ func describe(req Request, r Result, branch string, linked bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rescued: %s\n\n", oneLine(firstOf(req.Title, req.LedgerID), 60))
 	if req.Live {
-		b.WriteString("What was not committed in the session's working tree while it went on.\n\n")
+		b.WriteString("What was not committed in the session's working tree when it was asked for.\n\n")
 	} else {
 		b.WriteString("What was not committed in the session's working tree when its process was gone.\n\n")
 	}

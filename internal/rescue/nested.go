@@ -135,7 +135,7 @@ func (j *job) saveOne(ctx context.Context, repo *git.Repository, path string, re
 	if err != nil {
 		return survey{}, err
 	}
-	d, err := startDiffer(ctx, repo)
+	d, err := startDiffer(ctx, repo, repo.Top)
 	if err != nil {
 		return survey{}, err
 	}

@@ -44,8 +44,8 @@ type Request struct {
 	Title, Branch, Host string
 	// Shared says that other live sessions stand in the same working tree.
 	Shared bool
-	// Live makes it a snapshot of a session that goes on: a ref of its own with
-	// the time in its name, as many as one likes.
+	// Live makes it a snapshot by hand, of a session that goes on: a ref of its
+	// own with the time in its name, as many as one likes.
 	Live bool
 	// Now dates the commit.
 	Now time.Time

@@ -51,7 +51,7 @@ func Restore(ctx context.Context, runner *git.Runner, s Snap, dir string, force 
 	if _, err := repo.Run(ctx, git.Command{NoIndex: true, Args: []string{"cat-file", "-e", s.Commit + "^{commit}"}}); err != nil {
 		return r, fmt.Errorf("%s: %w", repo.Top, ErrOtherRepository)
 	}
-	d, err := startDiffer(ctx, repo)
+	d, err := startDiffer(ctx, repo, repo.Top)
 	if err != nil {
 		return r, err
 	}

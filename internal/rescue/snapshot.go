@@ -107,7 +107,7 @@ func (j *job) try(ctx context.Context) (Result, error) {
 	var branch string
 	together, shared := errgroup.WithContext(ctx)
 	together.Go(func() (err error) { refs, err = readRefs(shared, j.repo); return err })
-	together.Go(func() (err error) { j.differ, err = startDiffer(ctx, j.repo); return err })
+	together.Go(func() (err error) { j.differ, err = startDiffer(ctx, j.repo, j.repo.Top); return err })
 	together.Go(func() (err error) { s, branch, err = j.survey(shared, j.repo); return err })
 	err := together.Wait()
 	if j.differ != nil {
