@@ -109,6 +109,7 @@ func (s *Store) takeIn(e *Entry) error {
 	if err != nil {
 		return err
 	}
+	before := *e
 	e.TakenFacts = nil
 	durability, fresh := statefile.Soon, false
 	for _, f := range files {
@@ -128,6 +129,7 @@ func (s *Store) takeIn(e *Entry) error {
 		if err := s.write(e, durability); err != nil {
 			return err
 		}
+		s.tell(&before, e)
 	}
 	return s.dropTaken(e)
 }

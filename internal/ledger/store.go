@@ -21,7 +21,10 @@ var ErrNoSession = errors.New("no such session")
 
 // Store is the ledger under one root folder. Its methods may be called from
 // many goroutines and processes at once; it holds nothing in memory.
-type Store struct{ root string }
+type Store struct {
+	root  string
+	watch func(before, after *Entry)
+}
 
 // Open is the store under root. It touches nothing on disk.
 func Open(root string) *Store { return &Store{root: root} }
@@ -37,6 +40,17 @@ func Root(getenv func(string) string) (string, error) {
 		return "", errors.New("find the ledger: neither AGENT_SESSIONS_DIR nor HOME is set")
 	}
 	return filepath.Join(home, ".local", "state", "agent-sessions"), nil
+}
+
+// Watch has every change that goes through this store told, once it is written
+// and before the entry's lock is given up. before is nil for a new entry;
+// neither may be kept or altered.
+func (s *Store) Watch(tell func(before, after *Entry)) { s.watch = tell }
+
+func (s *Store) tell(before, after *Entry) {
+	if s.watch != nil {
+		s.watch(before, after)
+	}
 }
 
 // Dir is the ledger's root folder.
@@ -83,6 +97,9 @@ func (s *Store) create(e *Entry, d statefile.Durability) error {
 		if err = s.makeDirs(); err == nil {
 			err = s.createAs(e, d)
 		}
+	}
+	if err == nil {
+		s.tell(nil, e)
 	}
 	return err
 }
@@ -176,6 +193,7 @@ func (s *Store) update(id string, wait time.Duration, change func(*Entry) (state
 	if err != nil {
 		return err
 	}
+	before := *e
 	durability, err := change(e)
 	if errors.Is(err, ErrUnchanged) {
 		return nil
@@ -183,7 +201,11 @@ func (s *Store) update(id string, wait time.Duration, change func(*Entry) (state
 	if err != nil {
 		return err
 	}
-	return s.write(e, durability)
+	if err := s.write(e, durability); err != nil {
+		return err
+	}
+	s.tell(&before, e)
+	return nil
 }
 
 // readWritable reads an entry that this version may write and takes in the
