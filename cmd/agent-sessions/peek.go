@@ -6,12 +6,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/charmbracelet/x/vt"
 	"github.com/spf13/cobra"
 
 	"agentwrap/internal/host"
 	"agentwrap/internal/observe"
-	"agentwrap/internal/present"
+	"agentwrap/internal/screen"
 )
 
 func newPeekCommand(a *app) *cobra.Command {
@@ -61,28 +60,13 @@ func peekHeld(s *observe.Session) (picture []byte, columns, rows int, err error)
 	return picture, int(status.Size.Columns), int(status.Size.Rows), nil
 }
 
-// render plays what draws a screen on a terminal that nobody sees, and gives
-// its lines, without the empty ones at the end. Nothing of the session's own
-// sequences is left: colours, where they are asked for, are made from the
-// cells.
+// render is the screen that a picture draws, a line a row.
 func render(picture []byte, columns, rows int, colour bool) string {
-	if columns <= 0 || rows <= 0 {
-		columns, rows = 80, 24
-	}
-	screen := vt.NewEmulator(columns, rows)
-	// What the terminal would answer goes nowhere.
-	go func() { _, _ = io.Copy(io.Discard, screen) }()
-	_, _ = screen.Write(picture)
-	text := present.Lines(screen.String())
+	s := screen.Play(picture, columns, rows)
+	defer s.Close()
+	lines := s.Lines()
 	if colour {
-		text = screen.Render()
-	}
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	for len(lines) > 0 && lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
+		lines = s.Coloured()
 	}
 	if len(lines) == 0 {
 		return ""

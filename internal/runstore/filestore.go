@@ -26,6 +26,8 @@ type FileStore struct {
 	home string
 	now  func() time.Time
 	wait time.Duration
+	// durability is that of a queue's changes.
+	durability statefile.Durability
 }
 
 // NewFileStore is the store at home, else where the environment says (Home). It
@@ -35,14 +37,14 @@ func NewFileStore(home string, getenv func(string) string) (*FileStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &FileStore{home: home, now: time.Now, wait: lockWait}, nil
+	return &FileStore{home: home, now: time.Now, wait: lockWait, durability: statefile.Synced}, nil
 }
 
 // Within is the same store for whoever may only wait so long for others' changes
-// (statefile.ErrLocked after it).
+// (statefile.ErrLocked after it), and not for the disk.
 func (s *FileStore) Within(wait time.Duration) *FileStore {
 	hurried := *s
-	hurried.wait = wait
+	hurried.wait, hurried.durability = wait, statefile.Soon
 	return &hurried
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,17 +26,26 @@ type Message struct {
 // queue when it was delivered, dropped or popped.
 type Queued struct {
 	Message
-	// OfferedAt is when it was handed to the session, "" for not yet, OfferedBy
-	// by which way, OfferedTo into which conversation.
+	// OfferedAt is when it was handed to the session, "" for not yet; OfferedBy by
+	// which way: WayStop or WayTyped.
 	OfferedAt string `json:"offered_at,omitempty"`
 	OfferedBy string `json:"offered_by,omitempty"`
-	OfferedTo string `json:"offered_to,omitempty"`
+	// Transcript is the conversation's file then, Size its length in bytes: what
+	// stands behind that may show that the message arrived.
+	Transcript string `json:"transcript,omitempty"`
+	Size       int64  `json:"transcript_size,omitempty"`
 	// Unconfirmed tells that nothing ever showed that it arrived. It is not sent
 	// again by itself.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
 
 	others jsonobject.Others
 }
+
+// Ways in which a message is handed over.
+const (
+	WayStop  = "stop"
+	WayTyped = "typed"
+)
 
 // TextLimit bounds a message's text, queueLimit a whole queue, in bytes.
 const (
@@ -113,10 +123,18 @@ func (s *FileStore) updateQueue(sessionID string, change func([]Queued) ([]Queue
 	if err != nil {
 		return err
 	}
+	if len(damaged) == 0 && slices.EqualFunc(queue, changed, equal) {
+		return nil
+	}
 	if err := s.writeQueue(sessionID, changed); err != nil {
 		return fmt.Errorf("write the messages of session %s: %w", sessionID, err)
 	}
 	return nil
+}
+
+func equal(a, b Queued) bool {
+	a.others, b.others = nil, nil
+	return reflect.DeepEqual(a, b)
 }
 
 func (s *FileStore) writeQueue(sessionID string, queue []Queued) error {
@@ -134,7 +152,7 @@ func (s *FileStore) writeQueue(sessionID string, queue []Queued) error {
 	if len(raw) > queueLimit {
 		return fmt.Errorf("%d bytes would wait, at most %d may", len(raw), queueLimit)
 	}
-	return statefile.Write(s.messagesPath(sessionID), raw, statefile.Synced)
+	return statefile.Write(s.messagesPath(sessionID), raw, s.durability)
 }
 
 // AppendMessage puts a message behind those that wait. No two messages of a

@@ -70,6 +70,8 @@ var claude = Profile{
 		{"--ax-screen-reader", Nothing, Word},
 		{"--exclude-dynamic-system-prompt-sections", Nothing, Word},
 	},
+	Prompt:   Prompt{Mark: "❯", Busy: "esc to interrupt"},
+	StopHook: true,
 	Services: []string{"agents", "attach", "auth", "auto-mode", "daemon", "doctor", "gateway", "import", "install", "logs", "mcp", "plugin", "plugins",
 		"purge", "respawn", "rm", "setup-token", "stop", "kill", "ultrareview", "update", "upgrade", "remote-control", "migrate-installer",
 		"bg-pty-host", "bg-spare"},

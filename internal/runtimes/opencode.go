@@ -2,8 +2,9 @@ package runtimes
 
 // opencode is opencode. All its sessions share one store.
 var opencode = Profile{
-	Name:  "opencode",
-	Flags: opencodeFlags,
+	Name:   "opencode",
+	Flags:  opencodeFlags,
+	Prompt: Prompt{Mark: "┃", Hint: "Ask anything", Busy: "esc interrupt"},
 	Services: []string{"completion", "acp", "mcp", "debug", "providers", "auth", "agent", "upgrade", "uninstall", "serve", "web", "attach", "models", "stats",
 		"export", "import", "github", "session", "plugin", "plug", "db"},
 	Daemons:       []string{"serve", "web"},

@@ -73,6 +73,11 @@ type Profile struct {
 	IDDescriptor, IDFile string
 	// GiveID is how a run is given the id of its conversation.
 	GiveID GiveID
+	// Prompt is how its empty prompt looks.
+	Prompt Prompt
+	// StopHook tells that its hook at a turn's end can have it go on with a
+	// message.
+	StopHook bool
 	// PluginVar is the variable that holds a configuration for one launch: a JSON
 	// object whose list plugin names plugins. PluginReady tells that a launch in a
 	// folder, with these arguments, does not wait for anything because of one.
@@ -81,6 +86,18 @@ type Profile struct {
 	// EndHook tells that the CLI itself reports how a session ended, so that
 	// a process that is gone without a report was lost.
 	EndHook bool
+}
+
+// Prompt is how a CLI's empty prompt looks on its screen. Without a Mark nothing
+// is ever typed into it.
+type Prompt struct {
+	// Mark begins the prompt's row, where the cursor is.
+	Mark string
+	// Hint is what stands behind it while it is empty, "" for nothing, as far as
+	// it is not printed faintly.
+	Hint string
+	// Busy stands somewhere on the screen while the CLI works.
+	Busy string
 }
 
 // commonServices are the contract's words, for a CLI that has no list of its own.

@@ -1,0 +1,214 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"agentwrap/internal/runstore"
+	"agentwrap/internal/runtimes"
+	"agentwrap/internal/screen"
+)
+
+// Terminal is a hosted session's own.
+type Terminal struct {
+	// Picture is what draws its screen, on a terminal of that many columns and
+	// rows.
+	Picture func() (picture []byte, columns, rows int, err error)
+	// Type gives the CLI bytes as if they were typed.
+	Type func([]byte) error
+}
+
+// Typing is one message typed into one session.
+type Typing struct {
+	SessionID  string
+	Transcript string
+	Prompt     runtimes.Prompt
+	Terminal   Terminal
+	// Now types even while the CLI works.
+	Now bool
+}
+
+// ErrNotNow is wrapped by the error for a session into which nothing may be typed
+// at this moment. What waits goes on waiting.
+var ErrNotNow = errors.New("nothing can be typed into it now")
+
+// Steps of typing, and how long each may take before it is given up.
+const (
+	pasteWait = 3 * time.Second
+	enterWait = 5 * time.Second
+	seenWait  = 3 * time.Second
+	lookAgain = 40 * time.Millisecond
+)
+
+// Keys, as a terminal sends them.
+const (
+	pasteBegin = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+	enter      = "\r"
+)
+
+// Type types the next message of a session at its prompt and sends it, where
+// the prompt is empty and the CLI idle, else ErrNotNow. It returns the message
+// and whether it was seen to arrive; ok is false where none waits.
+func (d Desk) Type(ctx context.Context, t Typing) (m runstore.Message, arrived, ok bool, err error) {
+	if err := d.Settle(Moment{SessionID: t.SessionID, Transcript: t.Transcript}, false); err != nil {
+		return m, false, false, err
+	}
+	queue, err := d.Store.Queue(t.SessionID)
+	if err != nil || next(queue) < 0 {
+		return m, false, false, err
+	}
+	if err := t.mayType(); err != nil {
+		return m, false, true, err
+	}
+	m, ok, err = d.offerTyped(t)
+	if err != nil || !ok {
+		return m, false, ok, err
+	}
+	if err := t.paste(ctx, typed(m.Text)); err != nil {
+		return m, false, true, fmt.Errorf("type %s: %w", m.ID, err)
+	}
+	return m, d.arrives(ctx, t, m), true, nil
+}
+
+// mayType looks at the prompt.
+func (t Typing) mayType() error {
+	prompt, err := t.look()
+	if err != nil {
+		return err
+	}
+	switch {
+	case prompt == Empty, prompt == Busy && t.Now:
+		return nil
+	case prompt == Busy:
+		return fmt.Errorf("%w: it works", ErrNotNow)
+	case prompt == Draft:
+		return fmt.Errorf("%w: something stands at its prompt that was not sent, or it asks a question", ErrNotNow)
+	}
+	return fmt.Errorf("%w: its screen shows no prompt", ErrNotNow)
+}
+
+func (t Typing) look() (Prompt, error) {
+	picture, columns, rows, err := t.Terminal.Picture()
+	if err != nil {
+		return Elsewhere, err
+	}
+	s := screen.Play(picture, columns, rows)
+	defer s.Close()
+	return ReadPrompt(s, t.Prompt), nil
+}
+
+// offerTyped marks the next message as offered; ok is false where another was
+// faster.
+func (d Desk) offerTyped(t Typing) (m runstore.Message, ok bool, err error) {
+	err = d.Store.UpdateQueue(t.SessionID, func(queue []runstore.Queued) ([]runstore.Queued, error) {
+		at := next(queue)
+		if ok = at >= 0; ok {
+			d.offer(&queue[at], runstore.WayTyped, t.Transcript)
+			m = queue[at].Message
+		}
+		return queue, nil
+	})
+	if ok && err == nil {
+		d.write(t.SessionID, journal{{ID: m.ID, Type: runstore.EventQueue, Phase: "offered"}})
+	}
+	return m, ok, err
+}
+
+// paste types a text and, once it stands at the prompt, sends it. Enter is only
+// pressed while the text stands there: whatever else is on the screen by then
+// may be a question, which Enter would answer.
+func (t Typing) paste(ctx context.Context, text string) error {
+	if err := t.Terminal.Type([]byte(pasteBegin + text + pasteEnd)); err != nil {
+		return err
+	}
+	if err := t.until(ctx, pasteWait, text, true, nil); err != nil {
+		return fmt.Errorf("it does not show at the prompt: %w", err)
+	}
+	press := func() error { return t.Terminal.Type([]byte(enter)) }
+	if err := t.until(ctx, enterWait, text, false, press); err != nil {
+		return fmt.Errorf("it stands at the prompt and is not taken: %w", err)
+	}
+	return nil
+}
+
+// enterAgain is how long a CLI has for taking a line before Enter is pressed
+// once more: some lose the one that comes while they draw.
+const enterAgain = 600 * time.Millisecond
+
+// until waits until a text stands at the prompt, or no more does, and presses a
+// key for that, again as long as it does not come.
+func (t Typing) until(ctx context.Context, wait time.Duration, text string, stands bool, press func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	var pressed time.Time
+	for {
+		stood, err := t.shows(text)
+		if err != nil || stood == stands {
+			return err
+		}
+		if press != nil && time.Since(pressed) > enterAgain {
+			if err := press(); err != nil {
+				return err
+			}
+			pressed = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookAgain):
+		}
+	}
+}
+
+func (t Typing) shows(text string) (bool, error) {
+	picture, columns, rows, err := t.Terminal.Picture()
+	if err != nil {
+		return false, err
+	}
+	s := screen.Play(picture, columns, rows)
+	defer s.Close()
+	return stands(s.Solid(s.Row), text, t.Prompt), nil
+}
+
+// arrives waits until a message stands in the transcript.
+func (d Desk) arrives(ctx context.Context, t Typing, m runstore.Message) bool {
+	ctx, cancel := context.WithTimeout(ctx, seenWait)
+	defer cancel()
+	for {
+		if err := d.Settle(Moment{SessionID: t.SessionID, Transcript: t.Transcript}, false); err != nil {
+			return false
+		}
+		queue, err := d.Store.Queue(t.SessionID)
+		if err != nil || !holdsMessage(queue, m.ID) {
+			return err == nil
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(lookAgain):
+		}
+	}
+}
+
+func holdsMessage(queue []runstore.Queued, id string) bool {
+	for _, q := range queue {
+		if q.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// typed is a text as it may be typed: nothing in it ends the paste or is a key.
+func typed(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, plain(text))
+}
