@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"agentwrap/internal/git"
@@ -14,6 +16,7 @@ import (
 	"agentwrap/internal/observe"
 	"agentwrap/internal/opencodedb"
 	"agentwrap/internal/present"
+	"agentwrap/internal/runstore"
 	"agentwrap/internal/runtimes"
 )
 
@@ -55,7 +58,18 @@ func (a *app) store() (*ledger.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ledger.Open(root), nil
+	store := ledger.Open(root)
+	store.Watch(journal(a.getenv))
+	return store, nil
+}
+
+// journal writes what changes in the ledger into the sessions' event logs.
+func journal(getenv func(string) string) func(before, after *ledger.Entry) {
+	runs, err := runstore.NewFileStore("", getenv)
+	if err != nil {
+		return nil
+	}
+	return runs.Journal
 }
 
 // sources are where the facts about all sessions come from.
@@ -97,6 +111,27 @@ func (a *app) session(ctx context.Context, short string, want observe.Want) (*ob
 // dirtyLimit bounds the count of uncommitted files in all working trees
 // together: a listing goes on without those that are not known by then.
 const dirtyLimit = 2 * time.Second
+
+// untilInterrupted ends with whatever ends a command that goes on.
+func untilInterrupted(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+}
+
+// runs is the run store of this environment.
+func (a *app) runs() (*runstore.FileStore, error) { return runstore.NewFileStore("", a.getenv) }
+
+// row is the entry that a short id means.
+func (a *app) row(short string) (*ledger.Entry, error) {
+	store, err := a.store()
+	if err != nil {
+		return nil, err
+	}
+	id, err := store.Resolve(short)
+	if err != nil {
+		return nil, err
+	}
+	return store.Read(id)
+}
 
 // screen is what the output is shown on.
 func (a *app) screen() present.Screen { return present.ScreenOf(a.out, a.getenv) }

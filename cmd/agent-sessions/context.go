@@ -246,15 +246,21 @@ func contextItemOf(dir, session, name string, f contextfiles.File) contextItem {
 	return contextItem{Path: path, Session: session, Name: name, Created: f.Created, For: f.For, Keywords: f.Keywords, Missing: err != nil}
 }
 
+// ageCell is the age of something that has an RFC 3339 time.
+func ageCell(stamp string, now time.Time) present.Cell {
+	at, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		return present.Cell{Text: "?", Raw: stamp}
+	}
+	return present.Cell{Text: present.Age(now.Sub(at)), Raw: stamp}
+}
+
 func (a *app) contextTable(items []contextItem) *present.Table {
 	t := &present.Table{Columns: []present.Column{
 		{Title: "FILE", Min: 20}, {Title: "FOR", Min: 6, Drop: 2}, {Title: "KEYWORDS", Min: 8, Drop: 1}, {Title: "AGE", Right: true},
 	}}
 	for _, i := range items {
-		age, tone := present.Cell{Text: "?", Raw: i.Created}, present.Plain
-		if at, err := time.Parse(time.RFC3339, i.Created); err == nil {
-			age.Text = present.Age(a.now().Sub(at))
-		}
+		age, tone := ageCell(i.Created, a.now()), present.Plain
 		if i.Missing {
 			age.Text, tone = "missing", present.Alert
 		}

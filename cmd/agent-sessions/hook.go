@@ -25,12 +25,17 @@ func isHookCall(argv []string) bool {
 func answerHook(cli string) {
 	// A CLI that does not read the answer is no reason to die.
 	signal.Ignore(syscall.SIGPIPE)
-	hookadopt.Run(hookadopt.Call{CLI: cli, Stdin: os.Stdin, Stdout: os.Stdout, Environ: os.Environ(), Now: time.Now, Speakers: speakers(), Prune: sweep.PruneUntil})
+	hookadopt.Run(hookadopt.Call{
+		CLI: cli, Stdin: os.Stdin, Stdout: os.Stdout, Environ: os.Environ(), Now: time.Now, Speakers: speakers(), Prune: sweep.PruneUntil,
+		Messages: newHookMessages(os.Getenv, time.Now), Watch: hookJournal(os.Getenv),
+	})
 	lookAfter(os.Getenv, os.Environ(), time.Now())
 }
 
 // speakers are what the SessionStart hook may say to the model, in this order.
-func speakers() []hookadopt.Speaker { return nil }
+func speakers() []hookadopt.Speaker {
+	return []hookadopt.Speaker{othersFocus(os.Getenv, time.Now)}
+}
 
 func newHookCommand(a *app) *cobra.Command {
 	return command(&cobra.Command{

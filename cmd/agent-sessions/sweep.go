@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +44,7 @@ func runSweep(ctx context.Context, a *app, o sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilInterrupted(ctx)
 	defer stop()
 	if o.watch {
 		s.Watch(ctx, func(r sweep.Report, err error) {

@@ -43,6 +43,8 @@ type Moment struct {
 	Transcript string // the conversation's file, "" where it is not known
 	// Again tells that this end of a turn follows one that a hook had go on.
 	Again bool
+	// Prompt is what the session was just asked, as its hook tells.
+	Prompt string
 }
 
 // AtStop is the text that a session is to go on with at the end of its turn, ""
@@ -54,7 +56,7 @@ func (d Desk) AtStop(m Moment) (text string, err error) {
 	var log journal
 	err = d.Store.UpdateQueue(m.SessionID, func(queue []runstore.Queued) ([]runstore.Queued, error) {
 		log, text = nil, ""
-		queue = log.settle(queue, m.Transcript, true)
+		queue = log.settle(queue, m, true)
 		before, err := d.Store.CountStop(m.SessionID, m.Again)
 		if err != nil || before >= stopsInARow {
 			return queue, err
@@ -83,7 +85,7 @@ func (d Desk) Settle(m Moment, over bool) error {
 	var log journal
 	err := d.Store.UpdateQueue(m.SessionID, func(queue []runstore.Queued) ([]runstore.Queued, error) {
 		log = nil
-		return log.settle(queue, m.Transcript, over), nil
+		return log.settle(queue, m, over), nil
 	})
 	if err == nil {
 		d.write(m.SessionID, log)
@@ -123,12 +125,12 @@ func (j *journal) add(q runstore.Queued, what string) {
 }
 
 // settle takes what has arrived out of a queue.
-func (j *journal) settle(queue []runstore.Queued, transcript string, over bool) []runstore.Queued {
+func (j *journal) settle(queue []runstore.Queued, m Moment, over bool) []runstore.Queued {
 	kept := queue[:0:0]
 	for _, q := range queue {
 		switch {
 		case q.OfferedAt == "":
-		case seen(q, transcript):
+		case m.Prompt != "" && same(m.Prompt, wire(q)), seen(q, m.Transcript):
 			j.add(q, "delivered")
 			continue
 		case over && !q.Unconfirmed:

@@ -246,7 +246,7 @@ func (p *prompt) typeIn(keys []byte) error {
 func (w *world) typeOne(p *prompt, now bool) (arrived, ok bool, err error) {
 	p.w = w
 	_, arrived, ok, err = w.Type(context.Background(), Typing{
-		SessionID: id, Transcript: w.transcript, Prompt: runtimes.For("claude").Prompt, Now: now, Terminal: Terminal{Picture: p.picture, Type: p.typeIn},
+		SessionID: id, Transcript: func() string { return w.transcript }, Prompt: runtimes.For("claude").Prompt, Now: now, Terminal: Terminal{Picture: p.picture, Type: p.typeIn},
 	})
 	return arrived, ok, err
 }
@@ -307,5 +307,27 @@ func TestATextThatIsNotTakenIsToldAndNotTypedAgain(t *testing.T) {
 	w.must(w.Settle(Moment{SessionID: id, Transcript: w.transcript}, true))
 	if arrived, _, err := w.typeOne(&prompt{}, false); !arrived || err != nil || w.states() != "msg_1 unconfirmed" {
 		t.Errorf("the next: %t, %v, %s", arrived, err, w.states())
+	}
+}
+
+func TestWithoutAnyonesWordAMovingScreenIsBusy(t *testing.T) {
+	for _, moves := range []bool{false, true} {
+		w := newWorld(t)
+		w.queued("one")
+		p := &prompt{w: w}
+		looks := 0
+		_, arrived, _, err := w.Type(context.Background(), Typing{
+			SessionID: id, Transcript: func() string { return w.transcript }, Prompt: runtimes.For("claude").Prompt, Unsure: true,
+			Terminal: Terminal{Type: p.typeIn, Picture: func() ([]byte, int, int, error) {
+				picture, columns, rows, err := p.picture()
+				if looks++; moves {
+					picture = append(fmt.Appendf(nil, "working %d\r\n", looks), picture...)
+				}
+				return picture, columns, rows, err
+			}},
+		})
+		if arrived == moves || errors.Is(err, ErrNotNow) != moves {
+			t.Errorf("moves %t: arrived %t, %v", moves, arrived, err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,12 +24,16 @@ type Terminal struct {
 
 // Typing is one message typed into one session.
 type Typing struct {
-	SessionID  string
-	Transcript string
+	SessionID string
+	// Transcript is the conversation's file now, "" where it is not known.
+	Transcript func() string
 	Prompt     runtimes.Prompt
 	Terminal   Terminal
 	// Now types even while the CLI works.
 	Now bool
+	// Unsure tells that nobody says whether the CLI works: then its screen must
+	// stand still.
+	Unsure bool
 }
 
 // ErrNotNow is wrapped by the error for a session into which nothing may be typed
@@ -41,6 +46,8 @@ const (
 	enterWait = 5 * time.Second
 	seenWait  = 3 * time.Second
 	lookAgain = 40 * time.Millisecond
+	// stillFor is longer than a working CLI's clock or spinner stands still.
+	stillFor = 1500 * time.Millisecond
 )
 
 // Keys, as a terminal sends them.
@@ -54,14 +61,14 @@ const (
 // the prompt is empty and the CLI idle, else ErrNotNow. It returns the message
 // and whether it was seen to arrive; ok is false where none waits.
 func (d Desk) Type(ctx context.Context, t Typing) (m runstore.Message, arrived, ok bool, err error) {
-	if err := d.Settle(Moment{SessionID: t.SessionID, Transcript: t.Transcript}, false); err != nil {
+	if err := d.Settle(Moment{SessionID: t.SessionID, Transcript: t.Transcript()}, false); err != nil {
 		return m, false, false, err
 	}
 	queue, err := d.Store.Queue(t.SessionID)
 	if err != nil || next(queue) < 0 {
 		return m, false, false, err
 	}
-	if err := t.mayType(); err != nil {
+	if err := t.mayType(ctx); err != nil {
 		return m, false, true, err
 	}
 	m, ok, err = d.offerTyped(t)
@@ -74,31 +81,47 @@ func (d Desk) Type(ctx context.Context, t Typing) (m runstore.Message, arrived, 
 	return m, d.arrives(ctx, t, m), true, nil
 }
 
-// mayType looks at the prompt.
-func (t Typing) mayType() error {
-	prompt, err := t.look()
-	if err != nil {
+// mayType looks at the prompt, twice where a CLI that works would move it.
+func (t Typing) mayType(ctx context.Context) error {
+	before, err := t.promptIsFree()
+	if err != nil || t.Now || !t.Unsure {
 		return err
 	}
-	switch {
-	case prompt == Empty, prompt == Busy && t.Now:
-		return nil
-	case prompt == Busy:
-		return fmt.Errorf("%w: it works", ErrNotNow)
-	case prompt == Draft:
-		return fmt.Errorf("%w: something stands at its prompt that was not sent, or it asks a question", ErrNotNow)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(stillFor):
 	}
-	return fmt.Errorf("%w: its screen shows no prompt", ErrNotNow)
+	after, err := t.promptIsFree()
+	if err == nil && !bytes.Equal(before, after) {
+		err = fmt.Errorf("%w: its screen moves", ErrNotNow)
+	}
+	return err
 }
 
-func (t Typing) look() (Prompt, error) {
+// promptIsFree fails with ErrNotNow where the prompt is not empty, or the CLI
+// works; it returns the picture.
+func (t Typing) promptIsFree() (picture []byte, err error) {
+	prompt, picture, err := t.look()
+	switch {
+	case err != nil, prompt == Empty, prompt == Busy && t.Now:
+		return picture, err
+	case prompt == Busy:
+		return nil, fmt.Errorf("%w: it works", ErrNotNow)
+	case prompt == Draft:
+		return nil, fmt.Errorf("%w: something stands at its prompt that was not sent, or it asks a question", ErrNotNow)
+	}
+	return nil, fmt.Errorf("%w: its screen shows no prompt", ErrNotNow)
+}
+
+func (t Typing) look() (Prompt, []byte, error) {
 	picture, columns, rows, err := t.Terminal.Picture()
 	if err != nil {
-		return Elsewhere, err
+		return Elsewhere, nil, err
 	}
 	s := screen.Play(picture, columns, rows)
 	defer s.Close()
-	return ReadPrompt(s, t.Prompt), nil
+	return ReadPrompt(s, t.Prompt), picture, nil
 }
 
 // offerTyped marks the next message as offered; ok is false where another was
@@ -107,7 +130,7 @@ func (d Desk) offerTyped(t Typing) (m runstore.Message, ok bool, err error) {
 	err = d.Store.UpdateQueue(t.SessionID, func(queue []runstore.Queued) ([]runstore.Queued, error) {
 		at := next(queue)
 		if ok = at >= 0; ok {
-			d.offer(&queue[at], runstore.WayTyped, t.Transcript)
+			d.offer(&queue[at], runstore.WayTyped, t.Transcript())
 			m = queue[at].Message
 		}
 		return queue, nil
@@ -179,7 +202,7 @@ func (d Desk) arrives(ctx context.Context, t Typing, m runstore.Message) bool {
 	ctx, cancel := context.WithTimeout(ctx, seenWait)
 	defer cancel()
 	for {
-		if err := d.Settle(Moment{SessionID: t.SessionID, Transcript: t.Transcript}, false); err != nil {
+		if err := d.Settle(Moment{SessionID: t.SessionID, Transcript: t.Transcript()}, false); err != nil {
 			return false
 		}
 		queue, err := d.Store.Queue(t.SessionID)

@@ -17,6 +17,7 @@ var claude = dialect{
 	meaning:    claudeMeaning,
 	transcript: claudeTranscript,
 	answer:     hookSpecificOutput,
+	goOn:       block,
 }
 
 func claudeMeaning(p payload) meaning {
@@ -27,7 +28,7 @@ func claudeMeaning(p payload) meaning {
 	case "UserPromptSubmit":
 		m.turn = ledger.TurnIts
 	case "Stop":
-		m.turn = ledger.TurnYours
+		m.turn, m.stops = ledger.TurnYours, true
 	case "Notification":
 		switch p.notification {
 		case "permission_prompt", "idle_prompt", "elicitation_dialog":

@@ -21,6 +21,9 @@ type dialect struct {
 	// answer is what is printed for what there is to say to the model at the
 	// beginning of a conversation, "" for nothing.
 	answer func(event, said string) []byte
+	// goOn is what is printed at the end of a turn to have the session go on with
+	// a text. nil: this CLI cannot be told so.
+	goOn func(text string) []byte
 }
 
 // place is where a session's files are looked for.
@@ -35,7 +38,9 @@ type meaning struct {
 	foreign bool
 	begins  bool
 	turn    string
-	end     *ledger.End
+	// stops tells the end of a turn, at which the CLI may be told to go on.
+	stops bool
+	end   *ledger.End
 }
 
 var dialects = map[string]*dialect{"claude": &claude, "codex": &codex, "gemini": &gemini, "cursor": &cursor, "opencode": &opencode}

@@ -38,6 +38,10 @@ type Call struct {
 	Now     func() time.Time
 	// Speakers are asked in order at the beginning of a conversation.
 	Speakers []Speaker
+	// Messages are those that wait for the session. nil: none is handed over.
+	Messages Messages
+	// Watch is told what changes in the ledger; nil for nobody.
+	Watch func(before, after *ledger.Entry)
 	// Prune removes what ended long ago, at the end of a session, as long as
 	// more says that there is time.
 	Prune func(store *ledger.Store, now time.Time, more func() bool) error
@@ -58,7 +62,7 @@ func CLIs() []string {
 func Run(c Call) {
 	h := &hook{Call: c, dialect: *dialects[c.CLI], env: environment(c.Environ), began: c.Now(), order: ledger.EventOrder()}
 	h.guard(h.run)
-	if out := h.answer(h.payload.event, strings.Join(h.said, "\n")); len(out) > 0 {
+	if out := h.out(); len(out) > 0 {
 		_, _ = h.Stdout.Write(append(out, '\n'))
 	}
 	if h.ended && h.Prune != nil {
@@ -66,6 +70,14 @@ func Run(c Call) {
 			return h.Prune(h.store, h.began, func() bool { return h.Now().Before(h.began.Add(pruneUntil)) })
 		})
 	}
+}
+
+// out is what is printed.
+func (h *hook) out() []byte {
+	if h.next != "" {
+		return h.goOn(h.next)
+	}
+	return h.answer(h.payload.event, strings.Join(h.said, "\n"))
 }
 
 // guard does something that must not fail.
@@ -91,6 +103,12 @@ type hook struct {
 	payload payload
 	said    []string
 	ended   bool
+	// own tells that the event is of the session's own conversation, which is
+	// kept at path, "" where that is not known.
+	own  bool
+	path string
+	// next is the message that the session goes on with.
+	next string
 }
 
 func (h *hook) run() error {
@@ -99,6 +117,7 @@ func (h *hook) run() error {
 		return err
 	}
 	h.store = ledger.Open(root)
+	h.store.Watch(h.Call.Watch)
 	var unread error
 	h.payload, unread = readPayload(h.Stdin)
 	return errors.Join(unread, h.adopt())
@@ -150,6 +169,7 @@ func (h *hook) fact(row *ledger.Entry, cwd string) ledger.Fact {
 	if m.foreign || !own {
 		return f
 	}
+	h.own, h.path = true, path
 	if h.payload.conversation != "" {
 		f.Conversation = &ledger.Conversation{ID: h.payload.conversation, TranscriptPath: ledger.Known(path)}
 	}
@@ -173,7 +193,10 @@ func (h *hook) finish(row *ledger.Entry, f ledger.Fact, written bool) error {
 	if f.Begins {
 		f.Told, h.said = h.speak(row)
 	}
-	if !written || len(f.Told) > 0 {
+	if h.handOver(row); h.next != "" {
+		f.Turn = ledger.TurnIts
+	}
+	if !written || len(f.Told) > 0 || h.next != "" {
 		wait := max(0, h.began.Add(lockUntil).Sub(h.Now()))
 		if _, err := h.store.Record(row.LedgerID, f, wait); err != nil {
 			return err

@@ -33,6 +33,10 @@ type payload struct {
 	notification string
 	// agent is the subagent that speaks, "" for the session's own agent.
 	agent string
+	// prompt is what the user typed, "" for another event.
+	prompt string
+	// again tells that the turn which ends was begun by a hook.
+	again bool
 }
 
 // readPayload reads one JSON object. It does not wait for an end of file behind
@@ -52,7 +56,7 @@ func readPayload(r io.Reader) (payload, error) {
 }
 
 func parsePayload(raw []byte) payload {
-	fields := gjson.GetManyBytes(raw, "hook_event_name", "session_id", "conversation_id", "transcript_path", "source", "reason", "notification_type", "agent_id")
+	fields := gjson.GetManyBytes(raw, "hook_event_name", "session_id", "conversation_id", "transcript_path", "source", "reason", "notification_type", "agent_id", "prompt", "stop_hook_active")
 	text := func(i, limit int) string {
 		if fields[i].Type != gjson.String || len(fields[i].Str) > limit {
 			return ""
@@ -67,6 +71,8 @@ func parsePayload(raw []byte) payload {
 		reason:       text(5, wordLimit),
 		notification: text(6, wordLimit),
 		agent:        text(7, wordLimit),
+		prompt:       text(8, payloadLimit),
+		again:        fields[9].Type == gjson.True,
 	}
 	if id := text(2, idLimit); id != "" {
 		p.conversation = id
