@@ -83,6 +83,7 @@ func Birth(s Subject) *ledger.Entry {
 		StartedAt:  ledger.At(s.Started),
 		Host:       hostname(),
 		BootID:     ledger.Known(s.Identity.BootID),
+		MachineID:  ledger.Known(process.Machine()),
 		TTY:        ledger.Known(s.TTY),
 		Account:    ledger.Known(account(s.Env)),
 		ConfigHome: ledger.Known(configHome(profile, s.Env)),

@@ -72,6 +72,8 @@ type Entry struct {
 	// GitCommonDir is the git folder that all worktrees of the repository
 	// share: a lost worktree is added to it again.
 	GitCommonDir *string `json:"gitCommonDir"`
+	// MachineID tells machines apart that share the ledger's folder.
+	MachineID *string `json:"machineId"`
 
 	// TurnOrder is the Order of the fact that turn came from: two events of one
 	// second are told apart by it.

@@ -21,7 +21,7 @@ import (
 const contractFields = "schemaVersion ledgerId runtime startedAt host bootId cwd repoRoot project branch worktree tty launcherPid " +
 	"parentLedgerId parent launchedBy account enrolledBy mux tmuxSession tmuxSocket pid pidStartTicks cpuTicks sessionId transcriptPath " +
 	"lastActiveAt lastHeartbeatAt finishedAt finishReason rescuedAt rescueRef rescueCommit rescuedPaths rescueSkipped interactive " +
-	"hostSocket clientTty exitStatus endedBy turn turnAt sessionIds resumedFrom scratch configHome flags resumedBy resumeClaim program gitCommonDir turnOrder told takenFacts"
+	"hostSocket clientTty exitStatus endedBy turn turnAt sessionIds resumedFrom scratch configHome flags resumedBy resumeClaim program gitCommonDir machineId turnOrder told takenFacts"
 
 func fieldOrder(t *testing.T, raw []byte) []string {
 	t.Helper()

@@ -61,6 +61,7 @@ func (e *Entry) fields() []field {
 		{"resumeClaim", &e.ResumeClaim},
 		{"program", &e.Program},
 		{"gitCommonDir", &e.GitCommonDir},
+		{"machineId", &e.MachineID},
 		{"turnOrder", &e.TurnOrder},
 		{"told", &e.Told},
 		{"takenFacts", &e.TakenFacts},

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -52,6 +53,8 @@ type Carrier struct {
 type Look struct {
 	// BootID is this boot's, "" where it could not be read.
 	BootID string
+	// Machine is this machine, "" where that is not known.
+	Machine string
 	// Recorded is the entry's own pid, looked up now.
 	Recorded Sighting
 	// Launching tells that the launcher named in the entry still runs and has
@@ -76,6 +79,8 @@ func FindProcess(e *Entry, look Look) Whereabouts {
 	switch {
 	case look.BootID == "":
 		return Whereabouts{Presence: Unproved, Why: "this machine's boot id cannot be read"}
+	case e.MachineID != nil && look.Machine != "" && *e.MachineID != look.Machine:
+		return Whereabouts{Presence: Unproved, Why: "it was started on another machine, " + cmp.Or(Value(e.Host), "whose name is not known")}
 	case e.BootID != nil && *e.BootID != look.BootID:
 		return Whereabouts{Presence: Gone, Why: "the machine was restarted since"}
 	case e.PID != nil && e.PIDStartTicks != nil:

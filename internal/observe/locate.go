@@ -52,7 +52,7 @@ func newProcesses(snapshot *procscan.Snapshot, sessions []*Session) *processes {
 
 // of finds the process of an entry.
 func (p *processes) of(e *ledger.Entry) ledger.Whereabouts {
-	look := ledger.Look{BootID: p.snapshot.BootID, Blind: p.blind[e.Runtime]}
+	look := ledger.Look{BootID: p.snapshot.BootID, Machine: p.snapshot.Machine, Blind: p.blind[e.Runtime]}
 	look.Carriers = slices.DeleteFunc(slices.Clone(p.carriers[e.LedgerID]), func(c ledger.Carrier) bool {
 		owner, ok := p.owned[c.PID]
 		return ok && owner != e.LedgerID

@@ -40,6 +40,8 @@ type Process struct {
 // Snapshot are the sessions' processes of one moment, by pid.
 type Snapshot struct {
 	BootID string
+	// Machine is this machine (process.Machine).
+	Machine string
 	// Taken is when the scan began.
 	Taken     time.Time
 	Processes []Process
@@ -78,7 +80,7 @@ func InHostNamespace() error {
 // Take scans all processes for sessions of the covered runtimes. A process that
 // ends meanwhile is not among them.
 func Take(covered func(name string) bool, profiles runtimes.Profiles) (*Snapshot, error) {
-	s := &Snapshot{Taken: time.Now()}
+	s := &Snapshot{Taken: time.Now(), Machine: process.Machine()}
 	var err error
 	if s.BootID, err = process.BootID(); err != nil {
 		return nil, err
