@@ -14,16 +14,16 @@ import (
 
 // A row is what the tests look at in an element of `agent-sessions list --json`.
 type row struct {
-	LedgerID, Runtime, State, Evidence string
-	PID                                int
-	LauncherPID                        int
-	FinishedAt, FinishReason           *string
-	ExitStatus                         *exitStatus
-	EndedBy                            *string
-	TmuxSocket, HostSocket             *string
-	SessionID, TranscriptPath          *string
-	Title, Activity                    *string
-	Attached, Interactive, Lost        bool
+	LedgerID, Runtime, State, Evidence, EnrolledBy string
+	PID                                            int
+	LauncherPID                                    int
+	FinishedAt, FinishReason                       *string
+	ExitStatus                                     *exitStatus
+	EndedBy                                        *string
+	TmuxSocket, HostSocket                         *string
+	SessionID, TranscriptPath                      *string
+	Title, Activity                                *string
+	Attached, Interactive, Lost                    bool
 }
 
 type exitStatus struct{ Code, Signal *int }
