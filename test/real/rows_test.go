@@ -4,6 +4,7 @@ package real
 
 import (
 	"encoding/json"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,16 +15,16 @@ import (
 
 // A row is what the tests look at in an element of `agent-sessions list --json`.
 type row struct {
-	LedgerID, Runtime, State, Evidence, EnrolledBy string
+	LedgerID, Runtime, State, EnrolledBy, Evidence string
+	LaunchedBy, ParentLedgerID, ResumedFrom        *string
 	PID                                            int
-	LauncherPID                                    int
-	FinishedAt, FinishReason                       *string
+	FinishReason, EndedBy, Turn                    *string
 	ExitStatus                                     *exitStatus
-	EndedBy                                        *string
-	TmuxSocket, HostSocket                         *string
+	TmuxSocket                                     *string
 	SessionID, TranscriptPath                      *string
+	SessionIDs                                     []struct{ ID string }
 	Title, Activity                                *string
-	Attached, Interactive, Lost                    bool
+	Interactive, Lost                              bool
 }
 
 type exitStatus struct{ Code, Signal *int }
@@ -76,4 +77,13 @@ func onlyPID(t *testing.T, w *cli.World, words ...string) int {
 		t.Fatalf("pgrep %q: %+v", words, got)
 	}
 	return pid
+}
+
+// waitInTranscript waits until a conversation on disk holds a text.
+func waitInTranscript(t *testing.T, path, text string) {
+	t.Helper()
+	cli.Eventually(t, text+" in "+path, func() bool {
+		data, err := os.ReadFile(path)
+		return err == nil && strings.Contains(string(data), text)
+	})
 }
