@@ -3,6 +3,7 @@ package enrol
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,10 @@ type Look struct {
 	// Profiles are the user's.
 	Profiles runtimes.Profiles
 	Known    func(id process.Identity) string
+	// Recorded tells whether the ledger has a session of that id, for Process:
+	// an id without one is no launcher's, but that of a launch which could not
+	// be recorded. It may be nil.
+	Recorded func(ledgerID string) bool
 }
 
 // Self gathers this very process, which is about to become the CLI.
@@ -41,9 +46,18 @@ func (l Look) Process(pid int, runtime string, args []string) (Subject, error) {
 	}
 	s.Runtime, s.Args = runtime, args
 	if vars, err := process.Environ(pid); err == nil {
-		s.Env = ReadEnvironment(vars)
+		s.Env = ReadEnvironment(l.proved(vars))
 	}
 	return s, nil
+}
+
+// proved is an environment without an id that names no session.
+func (l Look) proved(vars []string) []string {
+	const name = "AGENT_LEDGER_ID"
+	if id := ReadEnvironment(vars).Get(name); id == "" || l.Recorded == nil || l.Recorded(id) {
+		return vars
+	}
+	return slices.DeleteFunc(vars, func(v string) bool { return strings.HasPrefix(v, name+"=") })
 }
 
 func (l Look) start(pid int) (Subject, error) {

@@ -90,7 +90,7 @@ func (h *hook) launched(row *ledger.Entry, o owner) bool {
 // created is false where another hook or the sweep was first.
 func (h *hook) enrol(o owner, f ledger.Fact) (row *ledger.Entry, created bool, err error) {
 	outermost := o.outermost()
-	look := enrol.Look{Covered: h.isAgent, Profiles: runtimes.KnownTo(h.env.get).For, Known: h.enrolledAs}
+	look := enrol.Look{Covered: h.isAgent, Profiles: runtimes.KnownTo(h.env.get).For, Known: h.enrolledAs, Recorded: h.store.Has}
 	subject, err := look.Process(outermost.PID, h.runtime, o.args)
 	if err != nil {
 		return nil, false, err

@@ -131,6 +131,15 @@ func (s *Store) Read(id string) (*Entry, error) {
 	return e, err
 }
 
+// Has tells whether there is an entry with this id, damaged or not.
+func (s *Store) Has(id string) bool {
+	if !ValidID(id) {
+		return false
+	}
+	_, err := os.Lstat(s.EntryPath(id))
+	return err == nil
+}
+
 // readFile is the entry as its file holds it.
 func (s *Store) readFile(id string) (*Entry, error) {
 	if !ValidID(id) {

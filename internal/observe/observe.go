@@ -122,7 +122,7 @@ func (src Sources) view(ctx context.Context, loaded ledger.Loaded, want Want) (*
 		return ledger.Value(b.Entry.StartedAt).Compare(ledger.Value(a.Entry.StartedAt).Time)
 	})
 	var err error
-	if v.Snapshot, err = procscan.Take(src.Covered, src.Profiles); err != nil {
+	if v.Snapshot, err = procscan.Take(src.knownFrom(loaded.Entries), src.Profiles); err != nil {
 		return nil, fmt.Errorf("look at the processes: %w", err)
 	}
 	v.locate(src.Now())
@@ -152,4 +152,14 @@ func (v *View) enrich(ctx context.Context, sessions []*Session, want Want) {
 	if want.Dirty && v.sources.Dirty != nil {
 		v.countDirty(ctx, sessions)
 	}
+}
+
+// knownFrom are the covered runtimes and those of the entries: a session that
+// runs is still one when its runtime's shim is taken away.
+func (src Sources) knownFrom(entries []*ledger.Entry) func(name string) bool {
+	recorded := map[string]bool{}
+	for _, e := range entries {
+		recorded[e.Runtime] = true
+	}
+	return func(name string) bool { return recorded[name] || src.Covered(name) }
 }

@@ -63,7 +63,7 @@ func (c *carrier) carryOut(d decision) {
 // enrol records a running session. What was seen of it is read once more: the
 // process may be another one by now.
 func (c *carrier) enrol(p candidate) error {
-	subject, err := enrol.Look{Covered: c.Sources.Covered, Profiles: c.Sources.Profiles, Known: c.sessionOf}.Process(p.PID, p.runtime, p.args)
+	subject, err := enrol.Look{Covered: c.Sources.Covered, Profiles: c.Sources.Profiles, Known: c.sessionOf, Recorded: c.Sources.Store.Has}.Process(p.PID, p.runtime, p.args)
 	if err != nil || subject.Identity != p.Identity {
 		return err
 	}

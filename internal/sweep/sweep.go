@@ -200,7 +200,9 @@ func (s *Sweeper) facts(v *observe.View, now time.Time) facts {
 	}
 	f.rows = append(f.rows, s.closedSince(v, rescuedSince(f))...)
 	for i := range v.Snapshot.Processes {
-		f.candidates = append(f.candidates, s.candidate(v, &v.Snapshot.Processes[i]))
+		if p := &v.Snapshot.Processes[i]; s.Sources.Covered(p.Runtime) {
+			f.candidates = append(f.candidates, s.candidate(v, p))
+		}
 	}
 	return f
 }

@@ -362,3 +362,39 @@ func TestTidyingComesLastAndItsFailureIsTold(t *testing.T) {
 		}
 	})
 }
+
+func TestARuntimeWhoseShimIsGoneIsFoundButNotEnrolled(t *testing.T) {
+	isolate.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.Sources.Covered = func(string) bool { return false }
+		id := w.row("codex", func(e *ledger.Entry) { e.LauncherPID = ledger.Ptr(os.Getpid()) })
+		started("codex").With("AGENT_LEDGER_ID=" + id).Start(t)
+		started("codex").Start(t)
+		if r := w.run(); !slices.Equal(r.Bound, []string{id}) || len(r.Enrolled) != 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// A launch whose ledger could not be written gives an id that nobody has.
+func TestAnIdWithoutAnEntryIsNoParent(t *testing.T) {
+	isolate.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		parent := w.row("claude")
+		orphan := started("claude").With("AGENT_LEDGER_ID=claude-20260807T110001Z-482913").Start(t)
+		child := started("claude").With("AGENT_LEDGER_ID=" + parent).Start(t)
+		for _, id := range w.run().Enrolled {
+			e := w.read(id)
+			switch *e.PID {
+			case orphan.PID():
+				if e.LaunchedBy != nil || e.Parent != nil {
+					t.Errorf("its own id counts as its launcher's: by %s, parent %s", ledger.Value(e.LaunchedBy), ledger.Value(e.Parent))
+				}
+			case child.PID():
+				if ledger.Value(e.ParentLedgerID) != parent {
+					t.Errorf("the parent is %q, want %s", ledger.Value(e.ParentLedgerID), parent)
+				}
+			}
+		}
+	})
+}
