@@ -58,7 +58,23 @@ var (
 		ready:   "Ask anything",
 		quit:    "/exit",
 	}
-	drivers = []driver{claude, codex, gemini, opencode}
+	copilot = driver{
+		program: cli.Copilot,
+		ask:     []string{"copilot", "--allow-all-tools", "-s", "-p"},
+		goOn:    []string{"copilot", "--allow-all-tools", "-s", "--continue", "-p"},
+		open:    []string{"copilot", "--allow-all-tools"},
+		ready:   "/ commands",
+	}
+	qwen = driver{
+		program: cli.Qwen,
+		ask:     []string{"qwen", "--yolo", "-p"},
+		goOn:    []string{"qwen", "--yolo", "--continue", "-p"},
+		open:    []string{"qwen", "--yolo"},
+		ready:   "Type your message",
+	}
+	// drivers are driven on a screen too, headless only without one.
+	drivers  = []driver{claude, codex, gemini, opencode}
+	headless = append(drivers[:len(drivers):len(drivers)], copilot, qwen)
 )
 
 // makeFile answers "make a file" by one call of the shell tool.
@@ -88,8 +104,8 @@ func run(t *testing.T, w *cli.World, words []string, prompt string) cli.Result {
 	return w.Run(t, "", words[0], append(words[1:len(words):len(words)], prompt)...)
 }
 
-// forEach runs a test once for each CLI.
-func forEach(t *testing.T, body func(t *testing.T, w *cli.World, d driver)) {
+// forEach runs a test once for each of some CLIs.
+func forEach(t *testing.T, drivers []driver, body func(t *testing.T, w *cli.World, d driver)) {
 	for _, d := range drivers {
 		t.Run(d.program.Name, func(t *testing.T) {
 			cli.Test(t, cli.Programs{d.program}, func(t *testing.T, w *cli.World) { body(t, w, d) })
