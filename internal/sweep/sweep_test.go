@@ -13,13 +13,9 @@ import (
 	"time"
 
 	"agentwrap/internal/ledger"
-	"agentwrap/internal/notify"
 	"agentwrap/internal/observe"
 	"agentwrap/internal/process"
 	"agentwrap/internal/procscan"
-	"agentwrap/internal/settings"
-	"agentwrap/internal/statefile"
-	"agentwrap/internal/tidy"
 	"agentwrap/test/actor"
 	"agentwrap/test/isolate"
 )
@@ -74,88 +70,6 @@ func TestAWrapperAndWhatASessionRuns(t *testing.T) {
 		}
 		if got := w.run(); len(got.Enrolled) != 0 {
 			t.Errorf("enrolled again: %v", got.Enrolled)
-		}
-	})
-}
-
-// Killing the node wrapper of a codex leaves the program: the session lives on.
-func TestASessionOutlivesItsWrapper(t *testing.T) {
-	isolate.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		id := w.row("codex", func(e *ledger.Entry) { e.LauncherPID = ledger.Ptr(os.Getpid()) })
-		wrapper := actor.Wrapper(t, "codex").With("AGENT_LEDGER_ID=" + id).Start(t)
-		if r := w.run(); !slices.Equal(r.Bound, []string{id}) || len(r.Enrolled) != 0 || *w.read(id).PID != wrapper.PID() {
-			t.Fatalf("%+v", r)
-		}
-		if err := wrapper.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_, _ = wrapper.Process.Wait()
-		if r := w.run(); !slices.Equal(r.Bound, []string{id}) || len(r.Enrolled) != 0 || len(r.Closed) != 0 {
-			t.Errorf("%+v", r)
-		}
-		if e := w.read(id); *e.PID == wrapper.PID() || e.FinishedAt != nil {
-			t.Errorf("pid %d, finished %v", *e.PID, e.FinishedAt)
-		}
-	})
-}
-
-func TestWhatIsGoneIsRescuedThenClosedByRuntime(t *testing.T) {
-	isolate.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		codex := w.row("codex", w.dead())
-		lost := w.row("claude", w.dead(), func(e *ledger.Entry) { e.SessionID = ledger.Ptr("s") })
-		empty := w.row("claude", w.dead())
-		starting := w.row("claude")
-		reused := w.row("codex", of(started("codex").Start(t)), func(e *ledger.Entry) { e.PIDStartTicks = ledger.Ptr(*e.PIDStartTicks + 1) })
-		rebooted := w.row("codex", of(started("codex").Start(t)), func(e *ledger.Entry) { e.BootID = ledger.Ptr("earlier") })
-		w.run()
-		for id, want := range map[string]string{codex: reasonExited, empty: reasonNothingLeft, reused: reasonExited, rebooted: reasonExited} {
-			e := w.read(id)
-			if e.FinishedAt == nil || ledger.Value(e.FinishReason) != want || ledger.Value(e.EndedBy) != ledger.EndedByLoss || ledger.Value(e.RescueRef) != "refs/rescued/"+id {
-				t.Errorf("%s: finished %v, %q by %q, rescue %q", id, e.FinishedAt, ledger.Value(e.FinishReason), ledger.Value(e.EndedBy), ledger.Value(e.RescueRef))
-			}
-		}
-		if e := w.read(lost); e.FinishedAt != nil || e.RescuedAt == nil {
-			t.Errorf("the lost claude: finished %v, rescued %v", e.FinishedAt, e.RescuedAt)
-		}
-		if e := w.read(starting); e.FinishedAt != nil || e.RescuedAt != nil {
-			t.Errorf("the starting claude: finished %v, rescued %v", e.FinishedAt, e.RescuedAt)
-		}
-		w.run()
-		slices.Sort(w.saved)
-		if want := []string{codex, lost, empty, reused, rebooted}; len(slices.Compact(w.saved)) != len(want) || len(w.saved) != len(want) {
-			t.Errorf("rescued %v, want each of %v once", w.saved, want)
-		}
-	})
-}
-
-func TestAFailedRescueLeavesTheEntryOpenAndIsTriedAgain(t *testing.T) {
-	isolate.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		id := w.row("codex", w.dead())
-		closed := w.row("claude", w.dead(), func(e *ledger.Entry) { e.FinishedAt = ledger.At(time.Now()) })
-		works := w.Rescue
-		w.Rescue = func(context.Context, *ledger.Entry, bool) (Saved, error) { return Saved{}, errNoDisk }
-		r, err := w.Sweeper.Run(context.Background())
-		if err != nil || len(r.Failed) != 2 || !strings.Contains(r.Failed[0].Why, "no space left") || w.read(id).FinishedAt != nil {
-			t.Fatalf("%+v, %v", r, err)
-		}
-		w.Rescue = works
-		if r := w.run(); len(r.Rescued) != 2 || w.read(id).FinishedAt == nil || w.read(closed).RescuedAt == nil {
-			t.Errorf("%+v", r)
-		}
-	})
-}
-
-func TestAFolderThatIsNotThereMarksNothing(t *testing.T) {
-	isolate.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		id := w.row("codex", w.dead())
-		w.Rescue = func(context.Context, *ledger.Entry, bool) (Saved, error) { return Saved{}, nil }
-		w.run()
-		if e := w.read(id); e.RescuedAt != nil || e.FinishedAt == nil {
-			t.Errorf("rescued %v, finished %v", e.RescuedAt, e.FinishedAt)
 		}
 	})
 }
@@ -237,82 +151,6 @@ func sweepOnce() int {
 	return 0
 }
 
-func TestFilesAreLookedAfter(t *testing.T) {
-	isolate.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		old := ledger.At(time.Now().Add(-ledger.FinishedRetention - time.Hour))
-		ended := w.row("claude", func(e *ledger.Entry) { e.FinishedAt, e.EndedBy = old, ledger.Ptr(ledger.EndedByUser) })
-		lost := w.row("claude", func(e *ledger.Entry) {
-			e.FinishedAt, e.EndedBy, e.Interactive = old, ledger.Ptr(ledger.EndedByLoss), ledger.Ptr(true)
-		})
-		open := w.row("claude", func(e *ledger.Entry) { e.StartedAt = old })
-		torn := filepath.Join(w.Sources.Store.Dir(), "sessions", "claude-torn.json")
-		if err := os.WriteFile(torn, []byte("{"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		first := w.run()
-		if len(first.Pruned) != 0 || len(first.SetAside) != 1 {
-			t.Errorf("the first sweep: %+v", first)
-		}
-		if raw, err := os.ReadFile(first.SetAside[0]); err != nil || string(raw) != "{" {
-			t.Errorf("set aside: %q, %v", raw, err)
-		}
-		second := w.run()
-		slices.Sort(second.Pruned)
-		if want := []string{ended, lost}; !slices.Equal(second.Pruned, slices.Sorted(slices.Values(want))) || !slices.Equal(w.ids(), []string{open}) {
-			t.Errorf("pruned %v, left %v", second.Pruned, w.ids())
-		}
-	})
-}
-
-// A launch does not wait for the disk: the sweep does it for it.
-func TestEntriesOfLateAreMadeDurable(t *testing.T) {
-	isolate.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		before := w.row("claude", of(started("claude").Start(t)), func(e *ledger.Entry) { e.StartedAt = ledger.At(time.Now().Add(-time.Hour)) })
-		late := w.row("claude", of(started("claude").Start(t)))
-		if err := w.Sources.Store.NoteSweep(ledger.LastSweep{CompletedAt: time.Now().Add(-time.Minute)}); err != nil {
-			t.Fatal(err)
-		}
-		v, err := observe.All(context.Background(), w.Sources, observe.Want{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var synced []string
-		restore := statefile.Inject(func(op, path string) error {
-			if op == "fsync" {
-				synced = append(synced, strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".json"))
-			}
-			return nil
-		})
-		defer restore()
-		w.syncRecent(v)
-		if want := []string{late, "sessions"}; !slices.Equal(synced, want) {
-			t.Errorf("synced %v, want %v and not %s", synced, want, before)
-		}
-	})
-}
-
-func TestTheUserIsToldOfALostSessionOnce(t *testing.T) {
-	isolate.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		out := filepath.Join(t.TempDir(), "out")
-		say := actor.Script(t, "say", `echo "$AGENT_SESSIONS_EVENT $AGENT_SESSIONS_ID" >> `+out)
-		s := settings.Defaults().Notify
-		s.Command = []string{say}
-		w.Notify = &notify.Notifier{Root: w.Sources.Store.Dir(), Settings: s, Environ: os.Environ(), Now: time.Now}
-		lost := w.row("claude", w.dead(), func(e *ledger.Entry) { e.SessionID, e.Interactive = ledger.Ptr("s"), ledger.Ptr(true) })
-		w.row("codex", w.dead(), func(e *ledger.Entry) { e.Interactive = ledger.Ptr(false) })
-		for range 3 {
-			w.run()
-		}
-		raw, err := os.ReadFile(out)
-		if err != nil || string(raw) != "lost "+lost+"\n" {
-			t.Errorf("told %q, %v", raw, err)
-		}
-	})
-}
-
 func TestTheMultiplexerOfASessionIsFound(t *testing.T) {
 	isolate.Test(t, func(t *testing.T) {
 		dtach, err := exec.LookPath("dtach")
@@ -335,30 +173,6 @@ func TestTheMultiplexerOfASessionIsFound(t *testing.T) {
 		}
 		if e := w.read(r.Enrolled[0]); ledger.Value(e.Mux.Kind) != ledger.MuxDtach || ledger.Value(e.Mux.Socket) != socket || e.TmuxSocket != nil {
 			t.Errorf("%+v", e.Mux)
-		}
-	})
-}
-
-func TestTidyingComesLastAndItsFailureIsTold(t *testing.T) {
-	isolate.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		say := actor.Script(t, "say", `echo "$AGENT_SESSIONS_EVENT $AGENT_SESSIONS_ID: $2" >> `+filepath.Join(w.Sources.Home, "out"))
-		s := settings.Defaults().Notify
-		s.Command = []string{say}
-		w.Notify = &notify.Notifier{Root: w.Sources.Store.Dir(), Settings: s, Environ: os.Environ(), Now: time.Now}
-		w.Tidy = func() (tidy.Report, bool, error) {
-			return tidy.Report{Large: []tidy.Large{{Path: "/s/a", Session: "claude-a", Bytes: 11 << 30}}, Failed: []string{"/s/b is in use"}}, true, errNoDisk
-		}
-		r, err := w.Sweeper.Run(context.Background())
-		if err != nil || len(r.Failed) != 2 || r.Failed[1].String() != "/s/b is in use" || r.Tidied == nil {
-			t.Errorf("%+v, %v", r, err)
-		}
-		raw, err := os.ReadFile(filepath.Join(w.Sources.Home, "out"))
-		if err != nil || !strings.HasPrefix(string(raw), "large claude-a: /s/a of session claude-a holds 11264 MB") {
-			t.Errorf("told %q, %v", raw, err)
-		}
-		if last, err := w.Sources.Store.LastSweep(); err != nil || last.CompletedAt.IsZero() {
-			t.Errorf("a failed tidying undid the sweep: %+v, %v", last, err)
 		}
 	})
 }
