@@ -126,7 +126,8 @@ func (m *mirror) write(b []byte) {
 		}
 	}
 	m.size += len(b)
-	if last := len(m.tasks) - 1; last >= 0 && m.tasks[last].then == nil && len(m.tasks[last].bytes) < taskBytes {
+	// A barrier that was answered has no then any more, and is no place for bytes.
+	if last := len(m.tasks) - 1; last >= 0 && m.tasks[last] != m.asked && m.tasks[last].then == nil && len(m.tasks[last].bytes) < taskBytes {
 		m.tasks[last].bytes = append(m.tasks[last].bytes, b...)
 		return
 	}
