@@ -25,7 +25,7 @@ func (e environment) get(name string) string {
 	return ""
 }
 
-// logLimit bounds the log, in bytes: what comes while it is full is lost.
+// logLimit bounds the log, in bytes; the one before it is kept.
 const logLimit = 1 << 20
 
 // log notes what went wrong in the ledger's log. Nothing is printed: a CLI
@@ -36,11 +36,8 @@ func (h *hook) log(err error) {
 	}
 	dir := filepath.Join(h.store.Dir(), "log")
 	path := filepath.Join(dir, "hook.log")
-	if st, err := os.Lstat(path); err == nil && st.Size() > logLimit {
-		return
-	}
 	line := fmt.Appendf(nil, "%s %s %.64q: %.4096q\n", h.began.UTC().Format(time.RFC3339), h.CLI, h.payload.event, err.Error())
-	if errors.Is(statefile.Append(path, line), fs.ErrNotExist) && statefile.MakeDir(dir) == nil {
+	if errors.Is(statefile.AppendBounded(path, line, logLimit), fs.ErrNotExist) && statefile.MakeDir(dir) == nil {
 		_ = statefile.Append(path, line)
 	}
 }

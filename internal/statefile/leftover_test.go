@@ -31,3 +31,17 @@ func TestLeftoversOfKilledWritersGo(t *testing.T) {
 		t.Errorf("no folder: %d, %v", n, err)
 	}
 }
+
+func TestABoundedLogKeepsTheOneBeforeIt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	for _, text := range []string{"first\n", "second\n", "third\n"} {
+		if err := AppendBounded(path, []byte(text), 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now, err := os.ReadFile(path)
+	before, berr := os.ReadFile(path + ".1")
+	if errors.Join(err, berr) != nil || string(now) != "third\n" || string(before) != "first\nsecond\n" {
+		t.Errorf("%q after %q, %v", now, before, errors.Join(err, berr))
+	}
+}
