@@ -81,6 +81,7 @@ var copilot = Profile{
 	IDFlags:       []string{"--resume"},
 	NewIDFlags:    []string{"--session-id"},
 	ResumeArgs:    []string{"{flags}", "--resume={id}"},
+	DeafWrapper:   true,
 	ResumeInPlace: true,
 	ConfigHome:    ".copilot",
 	ConfigHomeVar: "COPILOT_HOME",

@@ -38,6 +38,7 @@ var gemini = Profile{
 	GiveID:          GiveID{"--session-id", "@google/gemini-cli", "0.61.0", []string{"--session-file"}},
 	ResumeArgs:      []string{"{flags}", "--resume", "{id}"},
 	PromptArgs:      []string{"--prompt-interactive", "{prompt}"},
+	DeafWrapper:     true,
 	ResumeInPlace:   true,
 	ConfigHome:      ".gemini",
 	ConfigHomeVar:   "GEMINI_CLI_HOME",

@@ -55,6 +55,7 @@ var qwen = Profile{
 	GiveID:         GiveID{"--session-id", "@qwen-code/qwen-code", "0.15.10", []string{"--continue"}},
 	ResumeArgs:     []string{"{flags}", "--resume", "{id}"},
 	PromptArgs:     []string{"--prompt-interactive", "{prompt}"},
+	DeafWrapper:    true,
 	ResumeInPlace:  true,
 	ConfigHomeVar:  "QWEN_HOME",
 	ConfigHome:     ".qwen",

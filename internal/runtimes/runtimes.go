@@ -83,6 +83,9 @@ type Profile struct {
 	// folder, with these arguments, does not wait for anything because of one.
 	PluginVar   string
 	PluginReady func(getenv func(string) string, cwd string, args []string) bool
+	// DeafWrapper tells that its own process, a wrapper, passes no signal on to the
+	// program behind it: whoever ends it politely signals the whole tree.
+	DeafWrapper bool
 	// EndHook tells that the CLI itself reports how a session ended, so that
 	// a process that is gone without a report was lost.
 	EndHook bool

@@ -100,11 +100,10 @@ type ending struct {
 }
 
 func (e *ending) run(ctx context.Context, g Grace) error {
-	if err := e.handles[e.root.PID].signal(unix.SIGTERM); err != nil {
-		return err
-	}
-	if _, err := waitFor(ctx, []*handle{e.handles[e.root.PID]}, time.Now().Add(g.Polite)); err != nil {
-		return err
+	if profile, _, known := runtimeOf(e.root.PID); !known || !profile.DeafWrapper {
+		if err := e.ask(ctx, g.Polite); err != nil {
+			return err
+		}
 	}
 	for _, step := range []struct {
 		signal unix.Signal
@@ -118,6 +117,16 @@ func (e *ending) run(ctx context.Context, g Grace) error {
 	left, err := e.look()
 	e.outcome.Left = left
 	e.outcome.Ended = len(e.known) - len(left)
+	return err
+}
+
+// ask signals the CLI's own process alone, so that it can end what it started.
+func (e *ending) ask(ctx context.Context, grace time.Duration) error {
+	root := e.handles[e.root.PID]
+	if err := root.signal(unix.SIGTERM); err != nil {
+		return err
+	}
+	_, err := waitFor(ctx, []*handle{root}, time.Now().Add(grace))
 	return err
 }
 
@@ -254,10 +263,17 @@ func (e *ending) close() {
 // shared tells whether a process is a daemon of an agent CLI that other
 // sessions may use too. One that cannot be looked at is none that is known.
 func shared(st process.Stat) bool {
-	argv, err := process.Cmdline(st.PID)
+	profile, args, known := runtimeOf(st.PID)
+	return known && profile.IsDaemon(args)
+}
+
+// runtimeOf is the agent CLI that a process runs, with the arguments behind its
+// name.
+func runtimeOf(pid int) (profile runtimes.Profile, args []string, known bool) {
+	argv, err := process.Cmdline(pid)
 	if err != nil {
-		return false
+		return profile, nil, false
 	}
-	name, args, ok := runtimes.Match(argv, "", runtimes.IsKnown)
-	return ok && runtimes.For(name).IsDaemon(args)
+	name, args, known := runtimes.Match(argv, "", runtimes.IsKnown)
+	return runtimes.For(name), args, known
 }

@@ -27,7 +27,13 @@ var short = Order{Grace: Grace{Polite: 300 * time.Millisecond, Term: 300 * time.
 // has printed as many lines as it starts processes: the pids, its own first.
 func session(t *testing.T, script string, lines int) (root process.Identity, pids []int) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "session")
+	return sessionOf(t, "session", script, lines)
+}
+
+// sessionOf is session for a script of that name.
+func sessionOf(t *testing.T, name, script string, lines int) (root process.Identity, pids []int) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte("echo $$\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -190,6 +196,19 @@ func TestACancelledStopSaysSo(t *testing.T) {
 		}
 		if !running(t, root.PID) {
 			t.Error("it was killed all the same")
+		}
+	})
+}
+
+// gm: the wrapper alone ignores TERM. Nobody waits for it: the program behind it is asked at once.
+func TestAWrapperThatPassesNothingOnIsNotWaitedFor(t *testing.T) {
+	isolate.Test(t, func(t *testing.T) {
+		root, pids := sessionOf(t, "gemini", `trap : TERM
+bash -c 'trap "exit 0" TERM; echo $$; sleep 1000 & wait' &
+while kill -0 $!; do wait $!; done`, 2)
+		got, err := Tree(context.Background(), "claude-1", root, Order{Grace: Grace{Polite: time.Hour, Term: time.Minute, Kill: time.Minute}})
+		if err != nil || got.Signal != unix.SIGTERM || running(t, pids[1]) {
+			t.Errorf("%+v, %v", got, err)
 		}
 	})
 }
