@@ -31,27 +31,8 @@ func home(t *testing.T, profiles map[string]string) func(string) string {
 	}
 }
 
-// goose is the example of docs/runtimes.md.
-const goose = `{
-  "services": ["configure", "info", "mcp", "acp", "projects", "recipe", "schedule", "update", "completion", "web"],
-  "headless_words": ["run"],
-  "screen_flags": ["--interactive"],
-  "flags": [
-    {"names": ["-n", "--name"], "takes": "value"},
-    {"names": ["-i", "--instructions"], "takes": "value"},
-    {"names": ["-t", "--text"], "takes": "value"},
-    {"names": ["-s", "--interactive"]},
-    {"names": ["--session-id"], "takes": "value"},
-    {"names": ["--model"], "takes": "value", "keep": "word"},
-    {"names": ["--debug"], "keep": "word"}
-  ],
-  "id_flags": ["--session-id"],
-  "id_form": "20*",
-  "resume": ["session", "--resume", "{flags}", "--session-id", "{id}"]
-}`
-
 func TestAProfileOfTheUsersOwn(t *testing.T) {
-	k := KnownTo(home(t, map[string]string{"goose": goose}))
+	k := KnownTo(home(t, map[string]string{"goose": goose(t)}))
 	p := k.For("goose")
 	for line, want := range map[string]Kind{"goose": Interactive, "goose session": Interactive, "goose run -t hi": Headless, "goose run -s -t hi": Interactive, "goose configure": Service} {
 		if got := p.Kind(strings.Fields(line)[1:]); got != want {
@@ -162,7 +143,7 @@ func TestFoldersAndFilesThatAreNoProfiles(t *testing.T) {
 }
 
 func FuzzProfile(f *testing.F) {
-	f.Add(goose)
+	f.Add(`{"services":["a"],"id_form":"20*","resume":["--resume","{id}"],"headless_prompt":true}`)
 	f.Add(`{"flags":[{"names":["-x"],"takes":"many","keep":"path"}],"like":"claude"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		p, problems := parseProfile("claude", []byte(text))

@@ -14,14 +14,6 @@ import (
 	"agentwrap/test/model"
 )
 
-// sweep looks at all sessions once.
-func sweep(t *testing.T, w *cli.World) {
-	t.Helper()
-	if got := w.Run(t, "", "agent-sessions", "sweep"); got.Code != 0 {
-		t.Fatalf("sweep: %+v", got)
-	}
-}
-
 // gated is a prompt whose answer stands still until the gate opens.
 func gated(w *cli.World) *model.Gate {
 	gate := model.NewGate()
@@ -174,7 +166,7 @@ func TestCodexScreens(t *testing.T) {
 				t.Errorf("stop: %+v", got)
 			}
 			for _, r := range rows(t, w) {
-				if ended := r.FinishedAt != nil; ended != (r.LedgerID == all[0].LedgerID) {
+				if ended := r.State == "FINISHED"; ended != (r.LedgerID == all[0].LedgerID) {
 					t.Errorf("%+v", r)
 				}
 			}
