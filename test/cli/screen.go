@@ -149,6 +149,26 @@ func (term *Terminal) Wait(what string, wanted func(screen string) bool) string 
 	return screen
 }
 
+// PressToEnd presses a key that ends a CLI if it comes twice within a moment, until it has.
+func (term *Terminal) PressToEnd(key string) {
+	term.t.Helper()
+	term.await(wait{
+		what:  "the command to end",
+		done:  term.ended,
+		press: func() { term.Press(key) },
+		again: 300 * time.Millisecond,
+	})
+}
+
+func (term *Terminal) ended() bool {
+	select {
+	case <-term.gone:
+		return true
+	default:
+		return false
+	}
+}
+
 // WaitExit waits until the terminal's command has ended.
 func (term *Terminal) WaitExit() Status {
 	term.t.Helper()

@@ -51,26 +51,22 @@ func TestEndIsTheSameWrapped(t *testing.T) {
 	signal := func(s syscall.Signal) func(*testing.T, *cli.Terminal, int) {
 		return func(t *testing.T, _ *cli.Terminal, pid int) { kill(t, pid, s) }
 	}
-	twice := func(key, hint string) func(*testing.T, *cli.Terminal, int) {
-		return func(_ *testing.T, term *cli.Terminal, _ int) {
-			term.Press(key)
-			term.WaitText(hint)
-			term.Press(key)
-		}
+	again := func(key string) func(*testing.T, *cli.Terminal, int) {
+		return func(_ *testing.T, term *cli.Terminal, _ int) { term.PressToEnd(key) }
 	}
 	for _, end := range []struct {
-		name  string
-		end   func(t *testing.T, term *cli.Terminal, pid int)
-		state string
+		name string
+		end  func(t *testing.T, term *cli.Terminal, pid int)
+		lost bool
 	}{
-		{"exit command", func(_ *testing.T, term *cli.Terminal, _ int) { term.Ask("/exit") }, "FINISHED"},
-		{"Ctrl-C twice", twice("\x03", "Press Ctrl-C again"), "FINISHED"},
-		{"Ctrl-D twice", twice("\x04", "Press Ctrl-D again"), "FINISHED"},
-		{"SIGTERM", signal(syscall.SIGTERM), "ORPHANED"},
-		{"SIGHUP", signal(syscall.SIGHUP), "ORPHANED"},
-		{"SIGINT", signal(syscall.SIGINT), "FINISHED"},
-		{"SIGQUIT", signal(syscall.SIGQUIT), "ORPHANED"},
-		{"SIGKILL", signal(syscall.SIGKILL), "ORPHANED"},
+		{"exit command", func(_ *testing.T, term *cli.Terminal, _ int) { term.Ask("/exit") }, false},
+		{"Ctrl-C twice", again("\x03"), false},
+		{"Ctrl-D twice", again("\x04"), false},
+		{"SIGTERM", signal(syscall.SIGTERM), true},
+		{"SIGHUP", signal(syscall.SIGHUP), true},
+		{"SIGINT", signal(syscall.SIGINT), false},
+		{"SIGQUIT", signal(syscall.SIGQUIT), true},
+		{"SIGKILL", signal(syscall.SIGKILL), true},
 	} {
 		t.Run(end.name, func(t *testing.T) {
 			wrapped(t, claude, func(t *testing.T, w *cli.World) {
@@ -88,7 +84,7 @@ func TestEndIsTheSameWrapped(t *testing.T) {
 					t.Errorf("direct %+v, wrapped %+v", want, got)
 				}
 				r := onlyRow(t, w)
-				if r.ExitStatus == nil || !r.ExitStatus.is(want) || r.State != end.state {
+				if r.ExitStatus == nil || !r.ExitStatus.is(want) || r.Lost != end.lost || r.State != "FINISHED" && !end.lost {
 					t.Errorf("the row after %+v: %+v", want, r)
 				}
 			})
