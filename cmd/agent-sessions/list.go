@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/observe"
+	"agentwrap/internal/present"
 )
 
 type listOptions struct {
@@ -49,18 +52,52 @@ those that ended against their user's will; alive are the first three. The contr
 
 func runList(ctx context.Context, a *app, o listOptions) error {
 	defer lookAfter(a.getenv, a.env, a.now())
-	view, sessions, err := o.observe(ctx, a)
+	keep, err := o.filter()
+	if err != nil {
+		return err
+	}
+	view, err := o.observe(ctx, a)
 	if err != nil {
 		return err
 	}
 	for _, d := range view.Damaged {
 		a.warn("%v; 'agent-sessions doctor --repair' sets it aside", d.Err)
 	}
-	if o.json {
-		return printJSON(a, sessions)
+	if screen := a.screen(); !o.json && screen.Terminal {
+		return showAndFillIn(ctx, a, view, screen, keep)
 	}
+	if _, err := view.Sample(ctx); err != nil {
+		return err
+	}
+	if o.json {
+		return printJSON(a, chosen(view, keep))
+	}
+	return newListing(view, a).print(a.out, a.screen(), chosen(view, keep))
+}
+
+// showAndFillIn shows at once what is known, and again, in its place, what a
+// second reading of the cpu shows to be otherwise.
+func showAndFillIn(ctx context.Context, a *app, view *observe.View, screen present.Screen, keep func(*observe.Session) bool) error {
+	var first, second bytes.Buffer
 	l := newListing(view, a)
-	return l.print(a.out, a.screen(), sessions)
+	if err := l.print(&first, screen, chosen(view, keep)); err != nil {
+		return err
+	}
+	if _, err := a.out.Write(first.Bytes()); err != nil {
+		return err
+	}
+	lines := bytes.Count(first.Bytes(), []byte{'\n'})
+	if lines >= screen.Height {
+		return nil // it has scrolled out of reach
+	}
+	if changed, err := view.Sample(ctx); err != nil || len(changed) == 0 {
+		return err
+	}
+	if err := l.print(&second, screen, chosen(view, keep)); err != nil || bytes.Equal(first.Bytes(), second.Bytes()) {
+		return err
+	}
+	_, err := fmt.Fprintf(a.out, "\x1b[%dA\x1b[J%s", lines, second.Bytes())
+	return err
 }
 
 // printJSON prints one indented JSON value, <, > and & as they are.
@@ -71,23 +108,17 @@ func printJSON(a *app, v any) error {
 	return enc.Encode(v)
 }
 
-// observe are the sessions that are asked for, in the order they are shown in.
-func (o listOptions) observe(ctx context.Context, a *app) (*observe.View, []*observe.Session, error) {
-	keep, err := o.filter()
-	if err != nil {
-		return nil, nil, err
-	}
+// observe looks at the sessions, as far as they are asked for.
+func (o listOptions) observe(ctx context.Context, a *app) (*observe.View, error) {
 	src, err := a.sources()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	view, err := observe.All(ctx, src, observe.Want{Finished: o.all || o.wantsFinished(), Clients: true, Texts: true, Costs: true, Dirty: true})
-	if err != nil {
-		return nil, nil, err
-	}
-	if _, err := view.Sample(ctx); err != nil {
-		return nil, nil, err
-	}
+	return observe.All(ctx, src, observe.Want{Finished: o.all || o.wantsFinished(), Clients: true, Texts: true, Costs: true, Dirty: true})
+}
+
+// chosen are the sessions that are asked for, in the order they are shown in.
+func chosen(view *observe.View, keep func(*observe.Session) bool) []*observe.Session {
 	sessions := []*observe.Session{}
 	for _, s := range view.Sessions {
 		if keep(s) {
@@ -95,7 +126,7 @@ func (o listOptions) observe(ctx context.Context, a *app) (*observe.View, []*obs
 		}
 	}
 	slices.SortStableFunc(sessions, lostFirst)
-	return view, sessions, nil
+	return sessions
 }
 
 // lostFirst keeps the order in which sessions come, the newest first.
