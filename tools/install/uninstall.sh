@@ -26,9 +26,16 @@ empty_folders() {
 	done
 }
 
-# purge removes the ledger and the settings. A folder that is no ledger stays,
-# whatever AGENT_SESSIONS_DIR says.
+# purge removes the ledger, what the run store holds of its sessions, and the
+# settings. A folder that is no ledger stays, whatever AGENT_SESSIONS_DIR says,
+# and so does what other programs keep in the run store.
 purge() {
+	local entry runs=${AGENT_RUN_HOME:-$HOME/.agent-run}
+	for entry in "$ledger"/sessions/*.json; do
+		entry=$(basename "$entry" .json)
+		if [[ -d $runs/sessions/$entry ]]; then act "remove $runs/sessions/$entry" rm -rf "$runs/sessions/$entry"; fi
+	done
+	if [[ -z $dry ]]; then rmdir --ignore-fail-on-non-empty "$runs/sessions" "$runs" 2>/dev/null || true; fi
 	if [[ -d $ledger/sessions && ! $ledger -ef $HOME ]]; then
 		act "remove $ledger" rm -rf "$ledger"
 	fi
