@@ -154,8 +154,15 @@ func cgroup(pid int) string {
 	return named
 }
 
-// OnTerminal tells whether a process has a terminal for its input and its output.
-func OnTerminal(pid int) bool {
+// Interactive tells whether a process that already runs is a session that
+// someone sits before.
+func (s Subject) Interactive() bool {
+	p := runtimes.For(s.Runtime)
+	return p.Kind(s.Args) == runtimes.Interactive && !p.InBackground(s.Env.Get) && onTerminal(s.Identity.PID)
+}
+
+// onTerminal tells whether a process has a terminal for its input and its output.
+func onTerminal(pid int) bool {
 	for _, fd := range []string{"0", "1"} {
 		name, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + fd)
 		if err != nil || !strings.HasPrefix(name, "/dev/pts/") && !strings.HasPrefix(name, "/dev/tty") {

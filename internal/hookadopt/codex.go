@@ -27,12 +27,12 @@ var codex = dialect{
 		}
 		return m
 	},
-	transcript: func(p payload, _ place) (string, bool) {
+	transcript: func(p payload, at place) (string, bool) {
 		// rollout-<time>-<id>.jsonl
 		if strings.HasSuffix(p.transcript, "-"+p.conversation+".jsonl") && strings.HasPrefix(filepath.Base(p.transcript), "rollout-") && isFile(p.transcript) {
 			return p.transcript, true
 		}
-		return "", true
+		return at.find(p.conversation), true
 	},
 	answer: hookSpecificOutput,
 }

@@ -2,6 +2,7 @@ package hookadopt
 
 import (
 	"agentwrap/internal/ledger"
+	"agentwrap/internal/transcript"
 )
 
 // dialect is how the hooks of one CLI speak: one file each.
@@ -29,7 +30,15 @@ type dialect struct {
 // place is where a session's files are looked for.
 type place struct {
 	configHome string // the CLI's own folder
+	pattern    string // of its transcripts below that (runtimes.Profile)
 	cwd        string // the process's working directory
+}
+
+// find is a conversation's transcript by its id, "" for none; a folder that
+// cannot be read has none to show.
+func (at place) find(id string) string {
+	path, _ := transcript.Find(at.configHome, at.pattern, id)
+	return path
 }
 
 // meaning is what an event says of its session, beside that it is alive.

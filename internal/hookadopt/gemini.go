@@ -33,7 +33,7 @@ var gemini = dialect{
 		}
 		return m
 	},
-	transcript: func(p payload, _ place) (string, bool) {
+	transcript: func(p payload, at place) (string, bool) {
 		// A resume names a second, new file, which is not the conversation's.
 		if p.source == "resume" || len(p.conversation) < 8 {
 			return "", true
@@ -43,7 +43,7 @@ var gemini = dialect{
 		if strings.HasPrefix(name, "session-") && (strings.HasSuffix(name, short+".jsonl") || strings.HasSuffix(name, short+".json")) && isFile(p.transcript) {
 			return p.transcript, true
 		}
-		return "", true
+		return at.find(p.conversation), true
 	},
 	answer: func(event, said string) []byte {
 		if said == "" {

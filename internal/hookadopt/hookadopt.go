@@ -165,7 +165,7 @@ func (h *hook) fact(row *ledger.Entry, cwd string) ledger.Fact {
 		f.Place = ledger.Ptr(enrol.PlaceOf(cwd))
 	}
 	m := h.meaning(h.payload)
-	path, own := h.transcript(h.payload, place{configHome: h.configHome(), cwd: cwd})
+	path, own := h.transcript(h.payload, h.place(cwd))
 	if m.foreign || !own {
 		return f
 	}
@@ -177,13 +177,14 @@ func (h *hook) fact(row *ledger.Entry, cwd string) ledger.Fact {
 	return f
 }
 
-func (h *hook) configHome() string {
+// place is where the files of a session in cwd are.
+func (h *hook) place(cwd string) place {
 	profile := runtimes.For(h.runtime)
 	moved := ""
 	if profile.ConfigHomeVar != "" {
 		moved = h.env.get(profile.ConfigHomeVar)
 	}
-	return profile.Folder(moved, h.env.get("HOME"))
+	return place{configHome: profile.Folder(moved, h.env.get("HOME")), pattern: profile.Transcripts, cwd: cwd}
 }
 
 // finish says what there is to say and writes the fact, unless it is written

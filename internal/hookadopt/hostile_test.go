@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"agentwrap/internal/ledger"
+	"agentwrap/internal/transcript"
 	"agentwrap/test/isolate"
 )
 
@@ -81,7 +82,7 @@ func FuzzPayload(f *testing.F) {
 	f.Add([]byte(event("SessionEnd", idA, "reason", "other", "transcript_path", "/x/projects/p/"+idA+".jsonl")))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		p, _ := readPayload(bytes.NewReader(raw))
-		if p.conversation != "" && (!plainID(p.conversation) || len(p.conversation) > idLimit) {
+		if p.conversation != "" && !transcript.PlainID(p.conversation) {
 			t.Errorf("conversation %q", p.conversation)
 		}
 		if p.transcript != "" && (!filepath.IsAbs(p.transcript) || len(p.transcript) > pathLimit) {

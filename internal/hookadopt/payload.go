@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"agentwrap/internal/transcript"
 )
 
 // Bounds of a payload, in bytes. It holds a whole prompt or answer; what is
@@ -16,7 +18,6 @@ import (
 const (
 	payloadLimit = 16 << 20
 	drainLimit   = 256 << 20
-	idLimit      = 128
 	pathLimit    = 4096
 	wordLimit    = 256
 )
@@ -65,7 +66,7 @@ func parsePayload(raw []byte) payload {
 	}
 	p := payload{
 		event:        text(0, wordLimit),
-		conversation: text(1, idLimit),
+		conversation: text(1, wordLimit),
 		transcript:   text(3, pathLimit),
 		source:       text(4, wordLimit),
 		reason:       text(5, wordLimit),
@@ -74,20 +75,14 @@ func parsePayload(raw []byte) payload {
 		prompt:       text(8, payloadLimit),
 		again:        fields[9].Type == gjson.True,
 	}
-	if id := text(2, idLimit); id != "" {
+	if id := text(2, wordLimit); id != "" {
 		p.conversation = id
 	}
-	if !plainID(p.conversation) {
+	if !transcript.PlainID(p.conversation) {
 		p.conversation = ""
 	}
 	if !filepath.IsAbs(p.transcript) || strings.ContainsRune(p.transcript, 0) {
 		p.transcript = ""
 	}
 	return p
-}
-
-// plainID tells whether a conversation's id is one that may become part of a
-// file's name and of a command line.
-func plainID(id string) bool {
-	return id != "" && id[0] != '-' && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }

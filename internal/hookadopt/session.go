@@ -98,7 +98,7 @@ func (h *hook) enrol(o owner, f ledger.Fact) (row *ledger.Entry, created bool, e
 	e := enrol.Birth(subject)
 	e.EnrolledBy = ledger.EnrolledByHook
 	e.PID, e.PIDStartTicks = ledger.Ptr(outermost.PID), ledger.Ptr(outermost.StartTicks)
-	e.Interactive = ledger.Ptr(enrol.OnTerminal(outermost.PID) && runtimes.For(h.runtime).Kind(o.args) == runtimes.Interactive)
+	e.Interactive = ledger.Ptr(subject.Interactive())
 	ledger.Apply(e, f)
 	return h.store.Enrol(e, statefile.Synced)
 }

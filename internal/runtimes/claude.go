@@ -87,5 +87,6 @@ var claude = Profile{
 	ConfigHomeVar: "CLAUDE_CONFIG_DIR",
 	ConfigHome:    ".claude",
 	Transcripts:   "projects/*/{id}.jsonl",
+	Background:    "CLAUDE_CODE_SESSION_KIND=bg",
 	EndHook:       true,
 }

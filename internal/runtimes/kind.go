@@ -79,3 +79,10 @@ func (p Profile) command(args []string) string {
 	}
 	return ""
 }
+
+// InBackground tells whether an environment is that of a session which the CLI
+// runs with no one before it, on a terminal that is nobody's.
+func (p Profile) InBackground(getenv func(string) string) bool {
+	name, value, ok := strings.Cut(p.Background, "=")
+	return ok && getenv(name) == value
+}

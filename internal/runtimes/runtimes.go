@@ -86,6 +86,9 @@ type Profile struct {
 	// DeafWrapper tells that its own process, a wrapper, passes no signal on to the
 	// program behind it: whoever ends it politely signals the whole tree.
 	DeafWrapper bool
+	// Background is a variable=value that the environment of those sessions holds
+	// which the CLI runs with no one before them.
+	Background string
 	// EndHook tells that the CLI itself reports how a session ended, so that
 	// a process that is gone without a report was lost.
 	EndHook bool

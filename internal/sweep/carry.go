@@ -13,7 +13,6 @@ import (
 	"agentwrap/internal/observe"
 	"agentwrap/internal/process"
 	"agentwrap/internal/procscan"
-	"agentwrap/internal/runtimes"
 	"agentwrap/internal/statefile"
 )
 
@@ -74,7 +73,7 @@ func (c *carrier) enrol(p candidate) error {
 	e := enrol.Birth(subject)
 	e.EnrolledBy = ledger.EnrolledByDiscovery
 	e.PID, e.PIDStartTicks = ledger.Ptr(p.PID), ledger.Ptr(p.StartTicks)
-	e.Interactive = ledger.Ptr(runtimes.For(p.runtime).Kind(p.args) == runtimes.Interactive && enrol.OnTerminal(p.PID))
+	e.Interactive = ledger.Ptr(subject.Interactive())
 	c.putHost(e)
 	row, created, err := c.Sources.Store.Enrol(e, statefile.Synced)
 	if err == nil && created {

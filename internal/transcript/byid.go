@@ -18,7 +18,7 @@ import (
 // {id8} for its first 8 characters and {day} for the folders YYYY/MM/DD. "" means
 // that there is none.
 func Find(folder, pattern, id string) (string, error) {
-	if !plainID(id) || folder == "" || pattern == "" {
+	if !PlainID(id) || folder == "" || pattern == "" {
 		return "", nil
 	}
 	short := id[:min(8, len(id))]

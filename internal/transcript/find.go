@@ -19,7 +19,7 @@ import (
 // project folder has it (the newest of several). configHome is the CLI's own
 // folder, ~/.claude by default. "" means that there is none.
 func FindClaude(configHome, id, cwd string) (string, error) {
-	if !plainID(id) {
+	if !PlainID(id) {
 		return "", nil
 	}
 	projects := filepath.Join(configHome, "projects")
@@ -48,9 +48,10 @@ func FindClaude(configHome, id, cwd string) (string, error) {
 	return found, nil
 }
 
-// plainID guards the file name that an id becomes.
-func plainID(id string) bool {
-	return id != "" && len(id) <= 128 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+// PlainID tells whether a conversation's id is one that may become part of a
+// file's name and of a command line.
+func PlainID(id string) bool {
+	return id != "" && len(id) <= 128 && id[0] != '-' && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
 
 // claudeProject is the folder that Claude Code keeps a directory's
