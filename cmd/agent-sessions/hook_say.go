@@ -11,6 +11,7 @@ import (
 	"agentwrap/internal/focus"
 	"agentwrap/internal/hookadopt"
 	"agentwrap/internal/ledger"
+	"agentwrap/internal/observe"
 	"agentwrap/internal/present"
 	"agentwrap/internal/runstore"
 )
@@ -78,6 +79,28 @@ func (m hookMessages) Heard(row *ledger.Entry, transcript, prompt string) error 
 	return m.each(row, func(id string) (bool, error) {
 		return false, m.desk.Settle(deliver.Moment{SessionID: id, Transcript: cmp.Or(transcript, ledger.Value(row.TranscriptPath)), Prompt: prompt}, prompt == "")
 	})
+}
+
+// othersHere tells the model of other sessions that run in its working tree
+// (cc#95355, cc#50817).
+func othersHere(getenv func(string) string, now func() time.Time) hookadopt.Speaker {
+	return hookadopt.Speaker{Key: "tree", Say: func(_ context.Context, row *ledger.Entry) string {
+		root, err := ledger.Root(getenv)
+		if err != nil {
+			return ""
+		}
+		// A ledger that cannot be read is told of by doctor.
+		others, _ := observe.Beside(ledger.Open(root), row)
+		if len(others) == 0 {
+			return ""
+		}
+		var named []string
+		for _, e := range others[:min(len(others), focusShown)] {
+			named = append(named, fmt.Sprintf("%s (begun %s ago)", e.LedgerID, present.Age(now().Sub(ledger.Value(e.StartedAt).Time))))
+		}
+		return fmt.Sprintf("%d other agent session(s) run in this same working tree: %s. Files may change under you, and what is not committed may be theirs: do not discard, stash or overwrite work that you did not do.",
+			len(others), strings.Join(named, ", "))
+	}}
 }
 
 // focusShown bounds how many others' focus the model is told of, and wordsShown

@@ -194,6 +194,18 @@ func TestTheSecondSessionInAWorkingTree(t *testing.T) {
 			if s := w.session(v, id); !slices.Equal(s.SharedWith, want) {
 				t.Errorf("%s shares with %v, want %v", id, s.SharedWith, want)
 			}
+			row, err := w.src.Store.Read(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			others, err := Beside(w.src.Store, row)
+			var beside []string
+			for _, e := range others {
+				beside = append(beside, e.LedgerID)
+			}
+			if slices.Sort(beside); err != nil || !slices.Equal(beside, want) {
+				t.Errorf("beside %s are %v, %v, want %v", id, beside, err, want)
+			}
 		}
 	})
 }
