@@ -21,6 +21,15 @@ var hookedOthers = []struct {
 	{gemini, gemini.ask, gemini.open},
 }
 
+func hookedCLI(t *testing.T, d driver, body func(t *testing.T, w *cli.World)) {
+	wrapped(t, d, func(t *testing.T, w *cli.World) {
+		if got := w.Run(t, "", "agent-sessions", "hooks", "install", d.program.Name); got.Code != 0 {
+			t.Fatalf("install the hooks: %+v", got)
+		}
+		body(t, w)
+	})
+}
+
 // The other CLIs' hooks bind the conversation of a session too, started by the shim or past it, and tell its turns and end.
 func TestTheOtherCLIsHooks(t *testing.T) {
 	for _, d := range hookedOthers {
@@ -37,7 +46,7 @@ func TestTheOtherCLIsHooks(t *testing.T) {
 					if got := run(t, w, name(w, d.headless), "say hello"); got.Code != 0 || !strings.Contains(got.Stdout, "Hello, I am here.") {
 						t.Fatalf("%+v", got)
 					}
-					wantOther(t, eventuallyRow(t, w, "transcript", func(r hookedRow) bool { return r.TranscriptPath != nil }), by)
+					wantOther(t, eventuallyRow(t, w, "transcript", func(r row) bool { return r.TranscriptPath != nil }), by)
 				})
 			})
 			t.Run(d.program.Name+" in a terminal by "+by, func(t *testing.T) {
@@ -48,21 +57,21 @@ func TestTheOtherCLIsHooks(t *testing.T) {
 					term.WaitText(d.ready)
 					term.Ask("say hello")
 					term.WaitText("Hello, I am here.")
-					r := eventuallyRow(t, w, "transcript and turn", func(r hookedRow) bool { return r.TranscriptPath != nil && deref(r.Turn) == "yours" })
+					r := eventuallyRow(t, w, "transcript and turn", func(r row) bool { return r.TranscriptPath != nil && deref(r.Turn) == "yours" })
 					wantOther(t, r, by)
 					if r.PID != term.CommandPID() && by == "hook" {
 						t.Errorf("process %d was enrolled as %d", term.CommandPID(), r.PID)
 					}
 					term.Ask(d.quit)
 					term.WaitExit()
-					eventuallyRow(t, w, "end", func(r hookedRow) bool { return r.State == "FINISHED" })
+					eventuallyRow(t, w, "end", func(r row) bool { return r.State == "FINISHED" })
 				})
 			})
 		}
 	}
 }
 
-func wantOther(t *testing.T, r hookedRow, by string) {
+func wantOther(t *testing.T, r row, by string) {
 	t.Helper()
 	id := deref(r.SessionID)
 	if r.EnrolledBy != by || len(id) != 36 || !strings.Contains(deref(r.TranscriptPath), id[:8]) || len(r.SessionIDs) != 1 {

@@ -25,6 +25,8 @@ type row struct {
 	SessionIDs                                     []struct{ ID string }
 	Title, Activity                                *string
 	Interactive, Lost                              bool
+	CWD, Branch                                    *string
+	Worktree                                       *bool
 }
 
 type exitStatus struct{ Code, Signal *int }
