@@ -32,6 +32,9 @@ type Stat struct {
 	PGRP    int
 	Session int
 	TTY     int // device number of the controlling terminal, 0 for none
+	// Forked tells that it has run no program of its own yet: it looks like its
+	// parent, whose arguments and environment it still has.
+	Forked bool
 	// UserTicks and SystemTicks are cpu time used, in ticks.
 	UserTicks, SystemTicks uint64
 	// StartTicks is field 22: the start since boot, in ticks.
@@ -66,12 +69,16 @@ func ParseStat(line []byte) (Stat, error) {
 	pid, err := strconv.Atoi(string(bytes.TrimSpace(line[:open])))
 	s.PID, p.err = pid, err
 	s.PPID, s.PGRP, s.Session, s.TTY = p.int(1), p.int(2), p.int(3), p.int(4)
+	s.Forked = p.uint(6)&forkedNoExec != 0
 	s.UserTicks, s.SystemTicks, s.StartTicks = p.uint(11), p.uint(12), p.uint(19)
 	if p.err != nil {
 		return Stat{}, fmt.Errorf("parse stat line %.40q: %w", line, p.err)
 	}
 	return s, nil
 }
+
+// forkedNoExec is the kernel's PF_FORKNOEXEC among a process's flags.
+const forkedNoExec = 0x40
 
 type fields struct {
 	rest [][]byte

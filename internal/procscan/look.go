@@ -113,8 +113,13 @@ func (s *Snapshot) fold() {
 	folded := map[int]bool{}
 	for i := range s.Processes {
 		p := &s.Processes[i]
-		if w, ok := byPID[p.PPID]; ok && wraps(w, p) && !s.wrapped(byPID, w) {
+		w, ok := byPID[p.PPID]
+		switch {
+		case ok && wraps(w, p) && !s.wrapped(byPID, w):
 			w.Folded = append(w.Folded, p.PID)
+			folded[p.PID] = true
+		case ok && p.Forked && w.Runtime == p.Runtime:
+			// About to become what the session runs: it has only not exec'd yet.
 			folded[p.PID] = true
 		}
 	}

@@ -46,6 +46,7 @@ func TestWhatCountsAsASession(t *testing.T) {
 			{"a wrapper and its program are one", actor.Wrapper(t, "codex"), 1},
 			{"a program with a dot before its name too", actor.Program{Path: bash, Argv: []string{"bash", actor.Script(t, "kilo", `(exec -a .kilo "$SELF"); true`)}}, 1},
 			{"what a session runs is another one", actor.Program{Argv: []string{"claude"}, Role: actor.Nest}, 2},
+			{"a child of it that has not become anything yet", actor.Program{Path: bash, Argv: []string{"claude", "-c", "exec 3<&0; (echo ready; read x <&3; true) & wait"}}, 1},
 			{"a common name elsewhere", actor.Program{Argv: []string{"agent"}}, 0},
 		} {
 			s := tc.program.Start(t)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"agentwrap/test/cli"
 )
@@ -18,12 +17,8 @@ func TestEachEndWithHooks(t *testing.T) {
 	signal := func(s syscall.Signal) func(*testing.T, *cli.World, *cli.Terminal, int) {
 		return func(t *testing.T, _ *cli.World, _ *cli.Terminal, pid int) { kill(t, pid, s) }
 	}
-	twice := func(key, hint string) func(*testing.T, *cli.World, *cli.Terminal, int) {
-		return func(_ *testing.T, _ *cli.World, term *cli.Terminal, _ int) {
-			term.Press(key)
-			term.WaitText(hint)
-			term.Press(key)
-		}
+	again := func(key string) func(*testing.T, *cli.World, *cli.Terminal, int) {
+		return func(_ *testing.T, _ *cli.World, term *cli.Terminal, _ int) { term.PressToEnd(key) }
 	}
 	quit := func(_ *testing.T, _ *cli.World, term *cli.Terminal, _ int) { term.Ask("/exit") }
 	const atPrompt = "exited at the prompt"
@@ -35,8 +30,8 @@ func TestEachEndWithHooks(t *testing.T) {
 		lost          bool
 	}{
 		{"exit command", quit, "FINISHED", atPrompt, "user", false},
-		{"Ctrl-C twice", twice("\x03", "Press Ctrl-C again"), "FINISHED", atPrompt, "user", false},
-		{"Ctrl-D twice", twice("\x04", "Press Ctrl-D again"), "FINISHED", atPrompt, "user", false},
+		{"Ctrl-C twice", again("\x03"), "FINISHED", atPrompt, "user", false},
+		{"Ctrl-D twice", again("\x04"), "FINISHED", atPrompt, "user", false},
 		{"SIGTERM", signal(syscall.SIGTERM), "FINISHED", "", "loss", true},
 		{"SIGHUP", signal(syscall.SIGHUP), "FINISHED", "", "loss", true},
 		{"SIGINT", signal(syscall.SIGINT), "FINISHED", "", "loss", true},
@@ -115,16 +110,7 @@ func TestEachEndWithoutATerminal(t *testing.T) {
 			}
 			term := w.Open(t, "bash", "--norc", "-c", "cd other && exec claude")
 			term.WaitText("Enter to confirm")
-			// What comes before it listens is lost, and many in a row are a paste.
-			var pressed time.Time
-			cli.Eventually(t, "end of the dialog", func() bool {
-				if time.Since(pressed) > time.Second {
-					term.Press(cli.Enter)
-					pressed = time.Now()
-				}
-				return strings.Contains(term.Screen(), "didn't start")
-			})
-			term.WaitExit()
+			term.PressToEnd(cli.Enter)
 			sweep(t, w)
 			r := onlyRow(t, w)
 			if r.State != "FINISHED" || r.SessionID != nil || deref(r.FinishReason) != "process exited, nothing was recorded to recover" {
