@@ -12,7 +12,7 @@ import (
 )
 
 // runLimit bounds a command without a terminal.
-const runLimit = 2 * time.Minute
+const runLimit = 5 * time.Minute
 
 // A Result is how a command without a terminal ended.
 type Result struct {
@@ -22,7 +22,7 @@ type Result struct {
 }
 
 // Run runs a command in the working folder to its end, with stdin as its input and no terminal. The command's name is
-// looked up on the world's PATH. One that does not end in two minutes is killed and fails the test.
+// looked up on the world's PATH. One that does not end in five minutes is killed and fails the test.
 func (w *World) Run(t testing.TB, stdin string, name string, args ...string) Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), runLimit)

@@ -140,7 +140,7 @@ func (term *Terminal) WaitText(text string) string {
 	return term.Wait("the text "+text, func(screen string) bool { return strings.Contains(screen, text) })
 }
 
-// Wait waits until the screen is as wanted, and returns it. It fails the test if that does not come within a minute, or
+// Wait waits until the screen is as wanted, and returns it. It fails the test if that does not come in time, or
 // the terminal's command ends before.
 func (term *Terminal) Wait(what string, wanted func(screen string) bool) string {
 	term.t.Helper()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// waitLimit bounds each wait for something in a terminal.
-const waitLimit = 60 * time.Second
+// waitLimit bounds each wait for something. On a loaded machine opencode takes minutes to start.
+const waitLimit = 3 * time.Minute
 
 // A wait is for a state of a terminal.
 type wait struct {
@@ -58,7 +58,7 @@ func (term *Terminal) await(w wait) {
 	}
 }
 
-// Eventually waits until a condition holds that no event tells of. It fails the test if that takes over a minute.
+// Eventually waits until a condition holds that no event tells of. It fails the test if that takes too long.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(waitLimit); !holds(); time.Sleep(20 * time.Millisecond) {
