@@ -26,11 +26,10 @@ bin=$PWD/bin
 mkdir -p "$home"/{real,shims,web,.claude,tmp}
 go build -o "$home/real/claude" ./test/standin/claude
 ln -s "$bin/agentwrap" "$home/shims/claude"
-hook() { printf '"%s": [{"hooks": [{"type": "command", "command": "%s/agent-sessions", "args": ["hook", "claude"]}]}]' "$1" "$bin"; }
-printf '{"hooks": {%s, %s, %s, %s}}\n' "$(hook SessionStart)" "$(hook UserPromptSubmit)" "$(hook Stop)" "$(hook SessionEnd)" >"$home/.claude/settings.json"
 machine=(env -i HOME="$home" PATH="$home/shims:$home/real:$bin:/usr/bin:/bin" SHELL=/bin/bash TERM=xterm LANG=C.UTF-8
 	TMPDIR="$home/tmp" AGENTWRAP_SHIM_DIR="$home/shims")
 run() { "${machine[@]}" "$@"; }
+run agent-sessions hooks install >/dev/null
 cd "$home/web"
 run git init -q -b main
 run git -c user.name=you -c user.email=you@localhost commit -q --allow-empty -m begin

@@ -65,8 +65,8 @@ uninstall() {
 		remove "$link"
 	done
 	remove "$share/bash-completion/completions/agent-sessions" "$share/zsh/site-functions/_agent-sessions" \
-		"$share/fish/vendor_completions.d/agent-sessions.fish" "$share"/man/man1/agent-sessions{,-*}.1 \
-		"$bin/agent-sessions" "$bin/agentwrap"
+		"$share/fish/vendor_completions.d/agent-sessions.fish" "$bin/agent-sessions" "$bin/agentwrap"
+	act "remove agent-sessions*.1 in $share/man/man1" rm -f "$share"/man/man1/agent-sessions{,-*}.1
 	[[ -z $purge ]] || purge
 	empty_folders
 	[[ -n $purge ]] || say "The ledger stays in $ledger; --purge takes it too."
