@@ -39,33 +39,72 @@ func newRoot(a *app) rootCommand {
 `)
 	root.Version = version
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.AddCommand(
-		newListCommand(a),
-		newShowCommand(a),
-		newAttachCommand(a), newReopenCommand(a), newNewCommand(a), newDoctorCommand(a),
-		newPeekCommand(a),
-		newDetachCommand(a),
-		newStopCommand(a),
-		newDismissCommand(a),
-		newSweepCommand(a),
-		newRescueCommand(a),
-		newPruneCommand(a),
-		newScratchCommand(a),
-		newContextCommand(a),
-		newFocusCommand(a),
-		newClaimCommand(a),
-		newReleaseCommand(a),
-		newClaimsCommand(a),
-		newSendCommand(a),
-		newMessagesCommand(a),
-		newEventsCommand(a),
-		newIdleCommand(a),
-		newEnvCommand(a),
-		newHookCommand(a), newHooksCommand(a),
-		newCompletionCommand(a),
-		newManCommand(a),
-	)
+	cobra.EnableCommandSorting = false // groups has the order
+	for _, g := range groups(a) {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID(groupHelp)
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Short = "help about a command"
+	}
 	return rootCommand{root}
+}
+
+// groupHelp is the group that cobra's own help command is in.
+const groupHelp = "Help"
+
+// group is commands that stand together in the help.
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
+func groups(a *app) []group {
+	return []group{
+		{"Sessions", []*cobra.Command{
+			newListCommand(a),
+			newShowCommand(a),
+			newAttachCommand(a),
+			newReopenCommand(a),
+			newNewCommand(a),
+			newPeekCommand(a),
+			newDetachCommand(a),
+			newStopCommand(a),
+			newDismissCommand(a),
+		}},
+		{"A session from outside", []*cobra.Command{
+			newSendCommand(a),
+			newMessagesCommand(a),
+			newEventsCommand(a),
+			newIdleCommand(a),
+			newEnvCommand(a),
+		}},
+		{"Their work", []*cobra.Command{
+			newRescueCommand(a),
+			newScratchCommand(a),
+			newContextCommand(a),
+			newFocusCommand(a),
+			newClaimCommand(a),
+			newReleaseCommand(a),
+			newClaimsCommand(a),
+		}},
+		{"This machine", []*cobra.Command{
+			newDoctorCommand(a),
+			newHooksCommand(a),
+			newHookCommand(a),
+			newSweepCommand(a),
+			newPruneCommand(a),
+		}},
+		{groupHelp, []*cobra.Command{
+			newCompletionCommand(a),
+			newManCommand(a),
+		}},
+	}
 }
 
 func (r rootCommand) execute(ctx context.Context, args []string) error {
