@@ -63,6 +63,7 @@ bin=$prefix/bin share=$prefix/share
 config=${XDG_CONFIG_HOME:-$HOME/.config}
 shims=${AGENTWRAP_SHIM_DIR:-$HOME/.local/share/agentwrap/shims}
 ledger=${AGENT_SESSIONS_DIR:-$HOME/.local/state/agent-sessions}
+runs=${AGENT_RUN_HOME:-$HOME/.agent-run}
 scratches=${OPENAGENTS_SCRATCH_ROOT:-$(dirname "${OPENAGENTS_LEASE_ROOT:-$HOME/.openagents/leases}")/scratch}
 units=$config/systemd/user
 

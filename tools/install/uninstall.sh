@@ -70,5 +70,6 @@ uninstall() {
 	[[ -z $purge ]] || purge
 	empty_folders
 	[[ -n $purge ]] || say "The ledger stays in $ledger; --purge takes it too."
+	[[ ! -d $runs ]] || say "The sessions' event logs and messages stay in $runs."
 	[[ ! -d $scratches ]] || say "What the sessions left in their scratch folders stays in $scratches."
 }
