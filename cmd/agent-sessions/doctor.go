@@ -15,6 +15,7 @@ import (
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/observe"
 	"agentwrap/internal/present"
+	"agentwrap/internal/runtimes"
 	"agentwrap/internal/settings"
 	"agentwrap/internal/tmuxhost"
 )
@@ -66,6 +67,7 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 
 func (a *app) machine(view *observe.View, root string) doctor.Machine {
 	_, problems := settings.Read(a.getenv)
+	problems = append(problems, runtimes.KnownTo(a.getenv).Problems()...)
 	m := doctor.Machine{Getenv: a.getenv, Environ: a.env, Self: shimProgram(), View: view, Root: root, Settings: problems, Hooks: a.hookFacts(view), Now: a.now()}
 	if path, err := tmuxhost.Find(a.getenv("PATH")); err == nil {
 		m.MuxPath = path

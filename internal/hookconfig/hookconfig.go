@@ -13,6 +13,8 @@ import (
 	"slices"
 
 	"github.com/tailscale/hujson"
+
+	"agentwrap/internal/opencodeplugin"
 )
 
 // State is what a CLI's settings have of our hooks.
@@ -73,6 +75,9 @@ func Program(cli string) string {
 
 // Status tells what a CLI's settings have. It changes nothing.
 func (c Config) Status(cli string) (Report, error) {
+	if cli == opencodeCLI {
+		return c.plugin(nil)
+	}
 	t, f, err := c.open(cli)
 	if err != nil {
 		return Report{}, err
@@ -88,6 +93,9 @@ func (c Config) Status(cli string) (Report, error) {
 // up to date. The file as it was without them stays beside it. Doing it twice
 // changes nothing; two at once wait for each other.
 func (c Config) Install(cli string) (Report, error) {
+	if cli == opencodeCLI {
+		return c.plugin(c.writePlugin)
+	}
 	return c.change(cli, func(t *target, _ file, raw []byte) (edition, error) {
 		after, err := t.install(raw, c.Program)
 		without, uerr := t.uninstall(raw)
@@ -102,6 +110,9 @@ func (c Config) Install(cli string) (Report, error) {
 // Uninstall takes our hooks out of a CLI's settings. A file that nobody has
 // changed since the installation is again, byte for byte, what it was before.
 func (c Config) Uninstall(cli string) (Report, error) {
+	if cli == opencodeCLI {
+		return c.plugin(opencodeplugin.Remove)
+	}
 	return c.change(cli, func(t *target, f file, raw []byte) (edition, error) {
 		if before, ok := f.beforeInstall(); ok && t.installs(before, raw, c.Program) {
 			return edition{before, dropBackup}, nil

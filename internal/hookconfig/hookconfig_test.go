@@ -146,7 +146,8 @@ var layouts = map[string]string{
 }
 
 func TestUninstallGivesBackEveryByte(t *testing.T) {
-	for _, cli := range CLIs() {
+	for _, target := range targets {
+		cli := target.cli
 		for name, content := range layouts {
 			s := newSettings(t, cli, content)
 			before := s.files()

@@ -32,7 +32,7 @@ func CLIs() []string {
 	for _, t := range targets {
 		names = append(names, t.cli)
 	}
-	return names
+	return append(names, opencodeCLI)
 }
 
 // below is the file at a path below a folder that a variable names, by default
