@@ -38,9 +38,9 @@ type Command struct {
 	// NoIndex keeps git from reading the index, for what asks only the object
 	// store: a large index costs more than the answer.
 	NoIndex bool
-	// Objects is a folder that new objects are written to, in place of the
-	// repository's own; its info/alternates has to name that.
-	Objects string
+	// GitDir is a git folder and an object store in one that the command works
+	// in, in place of the repository's; its info/alternates has to name that.
+	GitDir string
 	// Network lets git fetch what a partial clone lacks.
 	Network bool
 	// Finish lets the command come to its end when our process is killed. Without it the kernel ends it too,
@@ -155,8 +155,8 @@ func (r *Runner) prepare(ctx context.Context, c Command) *exec.Cmd {
 	if c.NoIndex {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE=/nonexistent/index")
 	}
-	if c.Objects != "" {
-		cmd.Env = append(cmd.Env, "GIT_OBJECT_DIRECTORY="+c.Objects)
+	if c.GitDir != "" {
+		cmd.Env = append(cmd.Env, "GIT_DIR="+c.GitDir, "GIT_OBJECT_DIRECTORY="+c.GitDir)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if !c.Finish {

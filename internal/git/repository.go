@@ -50,6 +50,7 @@ func (r *Runner) Open(ctx context.Context, dir string) (*Repository, error) {
 	together, shared := errgroup.WithContext(ctx)
 	together.Go(func() error { return repo.locate(shared, dir) })
 	together.Go(func() error { return repo.readSettings(shared, dir) })
+	together.Go(func() error { _, err := r.Version(shared); return err })
 	if err := together.Wait(); err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func (repo *Repository) owned(ctx context.Context) error {
 }
 
 // asked are the settings that change what is on disk, or how it is compared.
-const asked = `^(filter\..*\.(clean|smudge|process|required)|core\.(autocrlf|filemode|sparsecheckout))$`
+const asked = `^(filter\..*\.(clean|smudge|process|required)|core\.(autocrlf|filemode|sparsecheckout|sharedrepository))$`
 
 func (repo *Repository) readSettings(ctx context.Context, dir string) error {
 	out, err := repo.runner.Run(ctx, Command{Dir: dir, Args: []string{"config", "-z", "--get-regexp", asked}})
@@ -160,8 +161,8 @@ func off(driver string) []string {
 	}
 }
 
-// Setting gives core.autocrlf, core.filemode or core.sparsecheckout as
-// configured, "" where unset.
+// Setting gives one of the core settings that are asked for, in lower case as
+// git prints its name, "" where unset.
 func (repo *Repository) Setting(name string) string { return repo.settings[name] }
 
 // Run is [Runner.Run] in the top folder, unless c names another, with every

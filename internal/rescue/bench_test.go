@@ -29,7 +29,7 @@ func BenchmarkSnapshot(b *testing.B) {
 				}
 				status = append(status, timed(func() { plainStatus(b, r) }))
 				req := requestFor(r)
-				req.Live, req.Now = true, testNow.Add(time.Duration(n)*time.Second)
+				req.Now = testNow.Add(time.Duration(n) * time.Second)
 				b.StartTimer()
 				saved = append(saved, timed(func() {
 					result, err := Snapshot(context.Background(), runner, req)
@@ -37,12 +37,35 @@ func BenchmarkSnapshot(b *testing.B) {
 						b.Fatal(len(result.Paths), err)
 					}
 				}))
+				b.StopTimer()
+				r.Git("update-ref", "-d", refPrefix+testID)
+				b.StartTimer()
 			}
 			b.ReportMetric(ms(status), "ms-status")
 			b.ReportMetric(ms(saved), "ms-rescue")
 			b.ReportMetric(ms(saved)/ms(status), "rescue/status")
 		})
 	}
+}
+
+// BenchmarkLargeFile takes snapshots beside an untracked file of 2 GB, which is
+// left out by name.
+func BenchmarkLargeFile(b *testing.B) {
+	r := gittest.New(b)
+	runner := runnerOf(b, r)
+	r.Write("a.txt", "later\n")
+	sparseFile(b, r, "data.bin", 2<<30)
+	var saved []time.Duration
+	for n := 0; b.Loop(); n++ {
+		req := requestFor(r)
+		req.Live, req.Now = true, testNow.Add(time.Duration(n)*time.Second)
+		saved = append(saved, timed(func() {
+			if result, err := Snapshot(context.Background(), runner, req); err != nil || len(result.Skipped) != 1 {
+				b.Fatal(result, err)
+			}
+		}))
+	}
+	b.ReportMetric(ms(saved), "ms-rescue")
 }
 
 func timed(f func()) time.Duration {

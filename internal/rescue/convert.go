@@ -18,9 +18,13 @@ type attributes map[string]string
 
 var askedAttributes = []string{"filter", "text", "eol", "crlf", "ident", "working-tree-encoding"}
 
-// startAttributes starts the git that attributesOf asks.
+// startAttributes starts the git that attributesOf asks. The attributes that
+// count are those on the disk, but where a sparse checkout leaves them off it.
 func startAttributes(ctx context.Context, repo *git.Repository) (*git.Process, error) {
-	return repo.Start(ctx, git.Command{Args: append([]string{"check-attr", "-z", "--stdin"}, askedAttributes...)})
+	return repo.Start(ctx, git.Command{
+		NoIndex: repo.Setting("core.sparsecheckout") != "true",
+		Args:    append([]string{"check-attr", "-z", "--stdin"}, askedAttributes...),
+	})
 }
 
 // attributesOf asks git for the attributes of the files among items.

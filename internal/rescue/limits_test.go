@@ -118,7 +118,7 @@ func TestAFileThatNeverRestsIsSavedWhole(t *testing.T) {
 	}
 }
 
-func TestALinkOrAPipeInAFilesPlaceIsNotFollowed(t *testing.T) {
+func TestWhatTakesAFilesPlaceIsNotRead(t *testing.T) {
 	r := gittest.New(t)
 	root, err := os.OpenRoot(r.Dir)
 	if err != nil {
@@ -134,11 +134,15 @@ func TestALinkOrAPipeInAFilesPlaceIsNotFollowed(t *testing.T) {
 	if c, err := readContent(root, "a.txt", seen, "sha1", 0); err == nil {
 		t.Errorf("a link was followed: %+v", c)
 	}
+	r.Write("one", "one file\n")
 	r.Write("other", "another file\n")
-	if err := os.Rename(r.Path("other"), r.Path("a.txt")); err != nil {
+	if seen, err = root.Lstat("one"); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := readContent(root, "a.txt", seen, "sha1", 0); err == nil {
+	if err := os.Rename(r.Path("other"), r.Path("one")); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := readContent(root, "one", seen, "sha1", 0); err == nil {
 		t.Errorf("another file was read: %+v", c)
 	}
 }

@@ -131,7 +131,12 @@ func (j *job) saveOne(ctx context.Context, repo *git.Repository, path string, re
 			return s, err
 		}
 	}
-	oid, err := write(ctx, repo, c)
+	m, err := startImporter(ctx, repo)
+	if err != nil {
+		return survey{}, err
+	}
+	defer m.close()
+	oid, err := m.write(c)
 	if err != nil {
 		return survey{}, err
 	}
@@ -183,7 +188,7 @@ func (j *job) baseTree(ctx context.Context, repo *git.Repository, s *survey) (st
 // bring copies a commit with all it needs into the outermost repository and
 // names it there.
 func (j *job) bring(ctx context.Context, from *git.Repository, path, oid string) error {
-	err := quarantined(j.repo, func(objects string) error { return transfer(ctx, from, j.repo, oid, objects) })
+	err := quarantined(j.repo, func(dir string) error { return transfer(ctx, from, j.repo, oid, dir) })
 	if err != nil {
 		return err
 	}
@@ -195,9 +200,9 @@ func (j *job) bring(ctx context.Context, from *git.Repository, path, oid string)
 	return flushRef(filepath.Join(j.repo.CommonDir, ref), j.repo.CommonDir)
 }
 
-// transfer puts a commit of one repository, with all it needs, into a folder for
-// objects of another.
-func transfer(ctx context.Context, from, to *git.Repository, rev, objects string) error {
+// transfer puts a commit of one repository, with all it needs, into a quarantine
+// of another.
+func transfer(ctx context.Context, from, to *git.Repository, rev, quarantine string) error {
 	pack, err := from.Start(ctx, git.Command{NoIndex: true, Args: []string{"pack-objects", "--revs", "--stdout", "-q"}})
 	if err != nil {
 		return err
@@ -206,7 +211,7 @@ func transfer(ctx context.Context, from, to *git.Repository, rev, objects string
 		fmt.Fprintln(pack.Stdin, rev)
 		pack.Stdin.Close()
 	}()
-	_, err = to.Run(ctx, git.Command{Objects: objects, Args: []string{"index-pack", "--stdin"}, Stdin: pack.Stdout})
+	_, err = to.Run(ctx, git.Command{GitDir: quarantine, Args: []string{"index-pack", "--stdin"}, Stdin: pack.Stdout})
 	if err != nil {
 		pack.Kill()
 		return err

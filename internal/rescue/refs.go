@@ -1,6 +1,7 @@
 package rescue
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"agentwrap/internal/git"
 	"agentwrap/internal/statefile"
@@ -37,6 +40,9 @@ type known struct{ ref, commit, parent string }
 
 // readRefs gives the repository's snapshots, the newest first.
 func readRefs(ctx context.Context, repo *git.Repository) ([]known, error) {
+	if !mayHaveRefs(repo.CommonDir) {
+		return nil, nil
+	}
 	out, err := repo.Run(ctx, git.Command{Args: []string{
 		"for-each-ref", "--sort=-committerdate", "--format=%(refname) %(objectname) %(parent)", refPrefix, livePrefix,
 	}})
@@ -51,6 +57,17 @@ func readRefs(ctx context.Context, repo *git.Repository) ([]known, error) {
 		}
 	}
 	return refs, nil
+}
+
+// mayHaveRefs looks at where git keeps refs: most repositories have none of ours.
+func mayHaveRefs(commonDir string) bool {
+	for _, name := range []string{refPrefix, livePrefix, "reftable"} {
+		if _, err := os.Stat(filepath.Join(commonDir, name)); err == nil {
+			return true
+		}
+	}
+	packed, err := os.ReadFile(filepath.Join(commonDir, "packed-refs"))
+	return err == nil && bytes.Contains(packed, []byte(" refs/rescued"))
 }
 
 func find(refs []known, ref string) (known, bool) {
@@ -68,20 +85,39 @@ const staleLock = time.Minute
 
 var errExists = errors.New("the ref is there already")
 
+// creator is a git update-ref that is there before there is a commit. It is left
+// to finish by itself when this process is killed.
+type creator struct{ process *git.Process }
+
+func startCreator(ctx context.Context, repo *git.Repository) (*creator, error) {
+	p, err := repo.Start(ctx, git.Command{NoIndex: true, Args: []string{"update-ref", "--stdin"}, Finish: true})
+	if err != nil {
+		return nil, err
+	}
+	return &creator{p}, nil
+}
+
+func (c *creator) close() { c.process.Kill() }
+
+// create does what `git update-ref ref commit ""` does.
+func (c *creator) create(ref, commit string) error {
+	_, _ = fmt.Fprintf(c.process.Stdin, "create %s %s\n", ref, commit) // git's end says what went wrong
+	return c.process.Wait()
+}
+
 // create makes the ref, which must not be there, and flushes it to the disk.
-func create(ctx context.Context, repo *git.Repository, ref, commit string) error {
-	update := git.Command{Args: []string{"update-ref", ref, commit, ""}, Finish: true}
-	_, err := repo.Run(ctx, update)
-	if err != nil && removeStaleLock(repo, ref) {
-		_, err = repo.Run(ctx, update)
+func (j *job) create(ctx context.Context, ref, commit string) error {
+	err := j.creator.create(ref, commit)
+	if err != nil && removeStaleLock(j.repo, ref) {
+		_, err = j.repo.Run(ctx, git.Command{NoIndex: true, Args: []string{"update-ref", ref, commit, ""}, Finish: true})
 	}
 	if err != nil {
-		if _, gone := repo.Run(ctx, git.Command{Args: []string{"rev-parse", "--verify", "--quiet", ref}}); gone == nil {
+		if _, gone := j.repo.Run(ctx, git.Command{Args: []string{"rev-parse", "--verify", "--quiet", ref}}); gone == nil {
 			return errExists
 		}
 		return err
 	}
-	return flushRef(filepath.Join(repo.CommonDir, ref), repo.CommonDir)
+	return flushRef(filepath.Join(j.repo.CommonDir, ref), j.repo.CommonDir)
 }
 
 // removeStaleLock removes what a git that was killed while it created one of
@@ -98,15 +134,16 @@ func removeStaleLock(repo *git.Repository, ref string) bool {
 // flushRef makes a loose ref durable: its bytes, and its name in each folder up
 // to top. Where refs are kept otherwise there is no such file, and git has done it.
 func flushRef(path, top string) error {
-	if err := statefile.SyncFile(path); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return nil
-	} else if err != nil {
-		return fmt.Errorf("the ref %s is there but may not be on the disk yet: %w", path, err)
 	}
+	var flushing errgroup.Group
+	flushing.Go(func() error { return statefile.SyncFile(path) })
 	for dir := filepath.Dir(path); len(dir) > len(top); dir = filepath.Dir(dir) {
-		if err := statefile.SyncDir(dir); err != nil {
-			return fmt.Errorf("the ref %s is there but may not be on the disk yet: %w", path, err)
-		}
+		flushing.Go(func() error { return statefile.SyncDir(dir) })
+	}
+	if err := flushing.Wait(); err != nil {
+		return fmt.Errorf("the ref %s is there but may not be on the disk yet: %w", path, err)
 	}
 	return nil
 }

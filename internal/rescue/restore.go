@@ -260,7 +260,7 @@ func restoreInto(ctx context.Context, runner *git.Runner, outer, inner *git.Repo
 	if err != nil {
 		return err
 	}
-	err = quarantined(inner, func(objects string) error { return transfer(ctx, outer, inner, ref, objects) })
+	err = quarantined(inner, func(dir string) error { return transfer(ctx, outer, inner, ref, dir) })
 	if err != nil {
 		return err
 	}

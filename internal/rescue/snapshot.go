@@ -72,8 +72,8 @@ type job struct {
 	// read and being stored.
 	hold map[string]bool
 	// left is how many bytes may still be saved.
-	left   int64
-	differ *differ
+	left int64
+	*helpers
 	// nested are the repositories inside that have been saved.
 	nested []Nested
 }
@@ -100,20 +100,18 @@ func (j *job) run(ctx context.Context) (Result, error) {
 	return Result{}, err
 }
 
+// try takes the snapshot once.
 func (j *job) try(ctx context.Context) (Result, error) {
 	j.left, j.nested = j.req.Limits.Total, nil
+	j.helpers = &helpers{ctx: ctx, repo: j.repo}
+	defer j.helpers.close()
 	var refs []known
 	var s survey
 	var branch string
 	together, shared := errgroup.WithContext(ctx)
 	together.Go(func() (err error) { refs, err = readRefs(shared, j.repo); return err })
-	together.Go(func() (err error) { j.differ, err = startDiffer(ctx, j.repo, j.repo.Top); return err })
 	together.Go(func() (err error) { s, branch, err = j.survey(shared, j.repo); return err })
-	err := together.Wait()
-	if j.differ != nil {
-		defer j.differ.close()
-	}
-	if err != nil {
+	if err := together.Wait(); err != nil {
 		return Result{}, err
 	}
 	if k, ok := find(refs, j.req.ref()); ok {
@@ -135,6 +133,9 @@ func (j *job) try(ctx context.Context) (Result, error) {
 // keep makes the commit, or finds the one that holds the same already, and the ref.
 func (j *job) keep(ctx context.Context, s survey, refs []known, result Result, branch string) (Result, error) {
 	result.Outcome, result.Ref = Saved, j.req.ref()
+	if err := j.ready(); err != nil {
+		return Result{}, err
+	}
 	commit, paths, err := j.same(s, refs)
 	if err == nil && commit == "" {
 		message := describe(j.req, result, branch, j.repo.Linked())
@@ -147,7 +148,7 @@ func (j *job) keep(ctx context.Context, s survey, refs []known, result Result, b
 		return Result{Outcome: Clean, Skipped: result.Skipped, Repository: result.Repository, Main: result.Main}, nil
 	}
 	result.Commit, result.Paths = commit, paths
-	if err := create(ctx, j.repo, result.Ref, commit); errors.Is(err, errExists) {
+	if err := j.create(ctx, result.Ref, commit); errors.Is(err, errExists) {
 		return j.adoptNew(ctx)
 	} else if err != nil {
 		return Result{}, err
@@ -156,7 +157,7 @@ func (j *job) keep(ctx context.Context, s survey, refs []known, result Result, b
 }
 
 func (j *job) store(ctx context.Context, s survey, message string) (string, []string, error) {
-	oid, err := write(ctx, j.repo, commit{parent: s.head, message: message, when: j.req.Now.Unix(), items: s.items})
+	oid, err := j.importer.write(commit{parent: s.head, message: message, when: j.req.Now.Unix(), items: s.items})
 	if err != nil {
 		return "", nil, err
 	}
@@ -189,7 +190,12 @@ func (j *job) adopt(ctx context.Context, k known) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	_, paths, err := j.differ.changes(k.commit)
+	d, err := startDiffer(ctx, j.repo, j.repo.Top)
+	if err != nil {
+		return Result{}, err
+	}
+	defer d.close()
+	_, paths, err := d.changes(k.commit)
 	if err != nil {
 		return Result{}, err
 	}
@@ -236,6 +242,9 @@ func (j *job) survey(ctx context.Context, repo *git.Repository) (survey, string,
 	links, err := repo.Gitlinks(ctx)
 	if err != nil {
 		return survey{}, "", err
+	}
+	if repo == j.repo && len(st.changes) > 0 {
+		j.begin()
 	}
 	root, err := os.OpenRoot(repo.Top)
 	if err != nil {

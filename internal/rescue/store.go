@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,42 +33,52 @@ type commit struct {
 	items   []item
 }
 
+// importer is a git fast-import in a quarantine.
+type importer struct {
+	repo       *git.Repository
+	quarantine *quarantine
+	process    *git.Process
+}
+
+func startImporter(ctx context.Context, repo *git.Repository) (*importer, error) {
+	q, err := openQuarantine(repo)
+	if err != nil {
+		return nil, err
+	}
+	p, err := repo.Start(ctx, git.Command{
+		NoIndex: true, GitDir: q.dir, Args: []string{"fast-import", "--quiet", "--done"}, Config: importConfig,
+	})
+	if err != nil {
+		q.close()
+		return nil, err
+	}
+	return &importer{repo, q, p}, nil
+}
+
+// close ends it; what it did not finish is gone.
+func (m *importer) close() {
+	m.process.Kill()
+	m.quarantine.close()
+}
+
 // write stores the objects of c and gives the commit. No index is involved: the
 // tree is the parent's with the items put in. A *movingError says that a file
 // changed since it was read.
-func write(ctx context.Context, repo *git.Repository, c commit) (string, error) {
-	var oid string
-	err := quarantined(repo, func(objects string) (err error) {
-		oid, err = fastImport(ctx, repo, c, objects)
-		return err
-	})
-	return oid, err
-}
-
-func fastImport(ctx context.Context, repo *git.Repository, c commit, objects string) (string, error) {
-	p, err := repo.Start(ctx, git.Command{
-		NoIndex: true, Objects: objects, Args: []string{"fast-import", "--quiet", "--done"}, Config: importConfig,
-	})
-	if err != nil {
-		return "", err
-	}
-	out := bufio.NewWriterSize(p.Stdin, 64<<10)
-	if err := c.stream(out, repo); err != nil && !errors.Is(err, errPipe) {
-		p.Kill()
+func (m *importer) write(c commit) (string, error) {
+	out := bufio.NewWriterSize(m.process.Stdin, 64<<10)
+	if err := c.stream(out, m.repo); err != nil && !errors.Is(err, errPipe) {
 		return "", err
 	}
 	flushed := out.Flush()
-	p.Stdin.Close()
-	answer, _ := io.ReadAll(io.LimitReader(p.Stdout, 256))
-	if err := p.Wait(); err != nil {
-		// It leaves a report of itself in the git folder.
-		_ = os.Remove(filepath.Join(repo.GitDir, fmt.Sprintf("fast_import_crash_%d", p.Pid)))
+	m.process.Stdin.Close()
+	answer, _ := io.ReadAll(io.LimitReader(m.process.Stdout, 256))
+	if err := m.process.Wait(); err != nil {
 		return "", err
 	}
 	if flushed != nil || len(answer) == 0 {
-		return "", fmt.Errorf("git fast-import in %s ended early: %w", repo.Top, flushed)
+		return "", fmt.Errorf("git fast-import in %s ended early: %w", m.repo.Top, flushed)
 	}
-	return strings.TrimSpace(string(answer)), nil
+	return strings.TrimSpace(string(answer)), m.quarantine.release()
 }
 
 // errPipe is that git reads no further; it says itself why.
