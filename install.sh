@@ -13,6 +13,7 @@ before each agent CLI that is on PATH.
   --prefix DIR      where bin/ and share/ are (default: ~/.local)
   --runtimes LIST   shims for exactly these, separated by commas
   --no-hooks        leave the CLIs' own settings alone
+  --reopen-at-login bring lost sessions back, without a terminal, at each login
   --dry-run         say what would be done, and do nothing
   --uninstall       take everything away but the ledger
   --purge           with --uninstall: the ledger and the settings too
@@ -28,7 +29,7 @@ die() {
 }
 
 src=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-prefix='' runtimes='' hooks=1 dry='' uninstall='' purge=''
+prefix='' runtimes='' hooks=1 reopen='' dry='' uninstall='' purge=''
 while (($#)); do
 	case $1 in
 	--prefix | --runtimes)
@@ -39,6 +40,7 @@ while (($#)); do
 	--prefix=*) prefix=${1#*=} ;;
 	--runtimes=*) runtimes=${1#*=} ;;
 	--no-hooks) hooks='' ;;
+	--reopen-at-login) reopen=1 ;;
 	--dry-run) dry=1 ;;
 	--uninstall) uninstall=1 ;;
 	--purge) purge=1 ;;
@@ -203,4 +205,5 @@ install_path
 install_help
 install_hooks
 install_timer
+install_reopen
 report

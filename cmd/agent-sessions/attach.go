@@ -21,15 +21,24 @@ type attachOptions struct{ recreate, yes bool }
 func newAttachCommand(a *app) *cobra.Command {
 	var o attachOptions
 	cmd := command(&cobra.Command{
-		Use:   "attach ID",
+		Use:   "attach [ID]",
 		Short: "get back into a session",
 		Long: "Gets you back into a session, from any folder: joins it where it lives, with its screen and history, or resumes its\n" +
 			"conversation where it died, in its own folder. Closing the terminal leaves it running; several terminals may be on\n" +
-			"one session. A conversation that is open anywhere is never opened twice.",
+			"one session. A conversation that is open anywhere is never opened twice. Without an ID you choose from a list.",
 		Example:           "  agent-sessions attach 482913\n  agent-sessions attach claude-20260807T110001Z-482913 --recreate",
-		Args:              cobra.ExactArgs(1),
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeID(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return runAttach(cmd.Context(), a, args[0], o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return runAttach(cmd.Context(), a, args[0], o)
+			}
+			id, err := a.choose(cmd.Context(), "attach to", func(s *observe.Session) bool { return s.Lost || s.State.Alive() })
+			if err != nil {
+				return err
+			}
+			return runAttach(cmd.Context(), a, id, o)
+		},
 	}, exitNoSession, exitRefused)
 	cmd.Flags().BoolVar(&o.recreate, "recreate", false, "make the session's folder again where it is gone, a worktree on its branch")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "begin anew in the session's folder, without being asked, where nothing can be resumed")

@@ -51,7 +51,14 @@ func runReopen(ctx context.Context, a *app, args []string, o reopenOptions) erro
 		o.lost = true
 	}
 	if len(args) == 0 && !o.lost {
-		return wrongUse("reopen: name sessions, or say --lost for all that were lost")
+		if !a.onTerminal() {
+			return wrongUse("reopen: name sessions, or say --lost for all that were lost")
+		}
+		id, err := a.choose(ctx, "reopen", func(s *observe.Session) bool { return s.Lost })
+		if err != nil {
+			return err
+		}
+		args = []string{id}
 	}
 	src, err := a.sources()
 	if err != nil {

@@ -55,6 +55,18 @@ install_timer() {
 	tell "no user manager answers here: it is armed for the next login. Until then run 'agent-sessions sweep --watch'"
 }
 
+# install_reopen is for who asked for it, now or before.
+install_reopen() {
+	local name=agent-session-reopen.service
+	[[ -n $reopen || -e $units/$name ]] || return 0
+	say 'Lost sessions come back at login'
+	unit "$src/systemd/$name" | put 644 "$units/$name"
+	[[ -z $dry ]] || return 0
+	mkdir -p "$units/default.target.wants"
+	ln -sfn "../$name" "$units/default.target.wants/$name"
+	timeout 10 systemctl --user daemon-reload 2>/dev/null || true
+}
+
 install_tmux() {
 	! command -v tmux >/dev/null || return 0
 	say 'tmux, which keeps the screen of a session that has lost its terminal'

@@ -17,7 +17,7 @@ empty_folders() {
 	[[ -z $dry ]] || return 0
 	local base folder
 	for base in "$HOME" "$prefix"; do
-		for folder in "$shims" "$units/timers.target.wants" "$config/fish/conf.d" "$share/man/man1" "$share/zsh/site-functions" \
+		for folder in "$shims" "$units/timers.target.wants" "$units/default.target.wants" "$config/fish/conf.d" "$share/man/man1" "$share/zsh/site-functions" \
 			"$share/bash-completion/completions" "$share/fish/vendor_completions.d" "$bin"; do
 			if [[ $folder = "$base"/* && -d $folder ]]; then
 				(cd "$base" && rmdir --ignore-fail-on-non-empty -p "${folder#"$base"/}")
@@ -55,7 +55,8 @@ uninstall() {
 	if [[ -e $units/agent-session-sweep.timer && -z $dry ]]; then
 		timeout 10 systemctl --user disable --now agent-session-sweep.timer 2>/dev/null || true
 	fi
-	remove "$units"/agent-session-sweep.{timer,service} "$units/timers.target.wants/agent-session-sweep.timer"
+	remove "$units"/agent-session-sweep.{timer,service} "$units/timers.target.wants/agent-session-sweep.timer" \
+		"$units/agent-session-reopen.service" "$units/default.target.wants/agent-session-reopen.service"
 	for file in "$HOME"/.{bashrc,profile,bash_profile,bash_login} "$zdot"/.{zshrc,zshenv}; do
 		remove_block "$file"
 	done
