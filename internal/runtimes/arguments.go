@@ -57,13 +57,15 @@ func (i item) matches(name string) bool {
 }
 
 func (f *Flag) has(name string) bool {
-	if !strings.Contains(f.Names, name) {
-		return false
-	}
-	for own := range strings.FieldsSeq(f.Names) {
-		if own == name {
+	for names := f.Names; len(names) >= len(name); {
+		at := strings.IndexByte(names, ' ')
+		if at < 0 {
+			return names == name
+		}
+		if names[:at] == name {
 			return true
 		}
+		names = names[at+1:]
 	}
 	return false
 }
