@@ -1,6 +1,7 @@
 package procscan
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,6 +28,11 @@ func TestWhatCountsAsASession(t *testing.T) {
 			t.Fatal(err)
 		}
 		bash := "/bin/bash"
+		// Its last line is exec -a "$0" node …/index.js "$@".
+		cursor := filepath.Join(t.TempDir(), "cursor-agent", "versions", "1", "index.js")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(cursor), 0o755), os.WriteFile(cursor, []byte("echo ready; cat"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
 		for _, tc := range []struct {
 			name    string
 			program actor.Program
@@ -48,6 +54,8 @@ func TestWhatCountsAsASession(t *testing.T) {
 			{"what a session runs is another one", actor.Program{Argv: []string{"claude"}, Role: actor.Nest}, 2},
 			{"a child of it that has not become anything yet", actor.Program{Path: bash, Argv: []string{"claude", "-c", "exec 3<&0; (echo ready; read x <&3; true) & wait"}}, 1},
 			{"a common name elsewhere", actor.Program{Argv: []string{"agent"}}, 0},
+			{"that name put on cursor's interpreter", actor.Program{Path: bash, Argv: []string{"agent", cursor, "fix it"}}, 1},
+			{"its service word behind its script", actor.Program{Path: bash, Argv: []string{"/x/bin/agent", cursor, "ls"}}, 0},
 		} {
 			s := tc.program.Start(t)
 			if got := scan(t).Processes; len(got) != tc.want {
