@@ -34,7 +34,7 @@ func answerHook(cli string) {
 
 // speakers are what the SessionStart hook may say to the model, in this order.
 func speakers() []hookadopt.Speaker {
-	return []hookadopt.Speaker{othersHere(os.Getenv, time.Now), othersFocus(os.Getenv, time.Now)}
+	return []hookadopt.Speaker{rescueWaits(os.Getenv), othersHere(os.Getenv, time.Now), othersFocus(os.Getenv, time.Now)}
 }
 
 func newHookCommand(a *app) *cobra.Command {

@@ -81,6 +81,24 @@ func (m hookMessages) Heard(row *ledger.Entry, transcript, prompt string) error 
 	})
 }
 
+// rescueWaits tells the model of the newest work of a lost session that was
+// saved in its repository.
+func rescueWaits(getenv func(string) string) hookadopt.Speaker {
+	return hookadopt.Speaker{Key: "rescue", Say: func(ctx context.Context, row *ledger.Entry) string {
+		root, err := ledger.Root(getenv)
+		if err != nil || row.GitCommonDir == nil {
+			return ""
+		}
+		// A ledger that cannot be read is told of by doctor.
+		e, _ := observe.RescuedIn(ctx, ledger.Open(root), row)
+		if e == nil {
+			return ""
+		}
+		return fmt.Sprintf("Work that a lost session (%s) left uncommitted in this repository, %d file(s), was saved as %s. It is shown by 'agent-sessions rescue show %s' and brought back by 'agent-sessions rescue restore %s': ask the user first.",
+			e.LedgerID, len(e.RescuedPaths), *e.RescueRef, e.LedgerID, e.LedgerID)
+	}}
+}
+
 // othersHere tells the model of other sessions that run in its working tree
 // (cc#95355, cc#50817).
 func othersHere(getenv func(string) string, now func() time.Time) hookadopt.Speaker {

@@ -13,6 +13,7 @@ import (
 
 	"agentwrap/internal/git"
 	"agentwrap/internal/ledger"
+	"agentwrap/internal/statefile"
 	"agentwrap/test/actor"
 	"agentwrap/test/isolate"
 )
@@ -208,6 +209,49 @@ func TestTheSecondSessionInAWorkingTree(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestTheRescueThatWaitsInARepository(t *testing.T) {
+	ago := func(n int) *ledger.Stamp { return ledger.At(time.Now().Add(-time.Duration(n) * time.Hour)) }
+	store, common := ledger.Open(filepath.Join(t.TempDir(), "l")), t.TempDir()
+	saved := func(ref string, hour int, change func(*ledger.Entry)) string {
+		e := &ledger.Entry{Runtime: "claude", StartedAt: ago(9), RescuedAt: ago(hour), RescueRef: &ref, GitCommonDir: &common, FinishedAt: ago(hour)}
+		change(e)
+		if err := store.Create(e, statefile.Soon); err != nil {
+			t.Fatal(err)
+		}
+		return e.LedgerID
+	}
+	as := func(*ledger.Entry) {}
+	found := func() string {
+		row := &ledger.Entry{LedgerID: "claude-me", GitCommonDir: &common}
+		e, err := RescuedIn(context.Background(), store, row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e == nil {
+			return ""
+		}
+		return e.LedgerID
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(common, "refs", "rescued"), 0o700), os.WriteFile(filepath.Join(common, "refs", "rescued", "loose"), nil, 0o600),
+		os.WriteFile(filepath.Join(common, "packed-refs"), []byte("# pack-refs\n0123 refs/rescued/packed\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	saved("refs/rescued/dropped", 1, as)
+	saved("refs/rescued/loose", 2, func(e *ledger.Entry) { e.GitCommonDir = ledger.Ptr("/elsewhere") })
+	saved("refs/rescued/loose", 2, func(e *ledger.Entry) { e.ResumedBy = ledger.Ptr("claude-y") })
+	if got := found(); got != "" {
+		t.Errorf("found %s", got)
+	}
+	packed := saved("refs/rescued/packed", 4, as)
+	if got := found(); got != packed {
+		t.Errorf("found %q, want %s", got, packed)
+	}
+	loose := saved("refs/rescued/loose", 3, func(e *ledger.Entry) { e.FinishedAt = nil })
+	if got := found(); got != loose {
+		t.Errorf("found %q, want the newest, %s", got, loose)
+	}
 }
 
 func TestOne(t *testing.T) {

@@ -1,10 +1,15 @@
 package observe
 
 import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/process"
+	"agentwrap/internal/statefile"
 )
 
 // share marks the sessions that run beside each other in one working tree. An
@@ -65,4 +70,40 @@ func runs(e *ledger.Entry) bool {
 	}
 	alive, err := process.Identity{BootID: p.BootID, PID: p.PID, StartTicks: p.StartTicks}.Alive()
 	return err == nil && alive
+}
+
+// RescuedIn is the newest lost session whose work was saved in the repository of
+// a row and is still there, nil for none. It looks at the ledger and at the
+// ref's own file, and starts no git.
+func RescuedIn(ctx context.Context, store *ledger.Store, row *ledger.Entry) (newest *ledger.Entry, err error) {
+	loaded, err := store.Load(false)
+	if err != nil {
+		return nil, err
+	}
+	rows := loaded.Entries
+	for _, b := range loaded.Briefs {
+		if b.Rescued && ctx.Err() == nil {
+			if e, err := store.Read(b.LedgerID); err == nil {
+				rows = append(rows, e)
+			}
+		}
+	}
+	for _, e := range rows {
+		waits := e.RescueRef != nil && e.ResumedBy == nil && e.LedgerID != row.LedgerID && ledger.Value(e.GitCommonDir) == ledger.Value(row.GitCommonDir)
+		if waits && (newest == nil || e.RescuedAt.After(newest.RescuedAt.Time)) && refThere(*e.GitCommonDir, *e.RescueRef) {
+			newest = e
+		}
+	}
+	return newest, nil
+}
+
+// packedLimit bounds what is read of a repository's packed refs, in bytes.
+const packedLimit = 4 << 20
+
+func refThere(commonDir, ref string) bool {
+	if _, err := os.Lstat(filepath.Join(commonDir, ref)); err == nil {
+		return true
+	}
+	packed, err := statefile.Read(filepath.Join(commonDir, "packed-refs"), packedLimit)
+	return err == nil && bytes.Contains(packed, []byte(" "+ref+"\n"))
 }
