@@ -4,13 +4,14 @@ package importrules
 
 import (
 	"fmt"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -18,9 +19,10 @@ const module = "agentwrap/"
 
 // rules are what docs/architecture.md allows.
 type rules struct {
-	layer    map[string]int  // by package; 0 is the topmost layer
-	sideways map[string]bool // "from → to"
-	unlinked []string        // what the shim may not link
+	layer    map[string]int             // by package; 0 is the topmost layer
+	sideways map[string]bool            // "from → to"
+	unlinked []string                   // what the shim may not link
+	reserved map[string]map[string]bool // packages, by the import or call that is theirs alone
 }
 
 var (
@@ -34,7 +36,7 @@ func readRules(doc string) (rules, error) {
 	if err != nil {
 		return rules{}, err
 	}
-	r := rules{layer: map[string]int{}, sideways: map[string]bool{}}
+	r := rules{layer: map[string]int{}, sideways: map[string]bool{}, reserved: map[string]map[string]bool{}}
 	layer, section := -1, ""
 	for line := range strings.Lines(string(raw)) {
 		if heading, ok := strings.CutPrefix(line, "## "); ok {
@@ -49,6 +51,9 @@ func readRules(doc string) (rules, error) {
 		if a := arrow.FindStringSubmatch(line); a != nil && section == "The map" {
 			r.sideways[a[1]+" → "+a[2]] = true
 		}
+		if section == "Who alone may" && strings.HasPrefix(line, "| ") {
+			r.reserve(strings.Split(line, "|"))
+		}
 		if section == "The shim" && strings.HasPrefix(line, "- ") {
 			for _, word := range codeWords.FindAllStringSubmatch(line, -1) {
 				r.unlinked = append(r.unlinked, word[1])
@@ -56,6 +61,17 @@ func readRules(doc string) (rules, error) {
 		}
 	}
 	return r, nil
+}
+
+// reserve reads a row: what, by which imports or calls, in which packages.
+func (r rules) reserve(cells []string) {
+	packages := map[string]bool{}
+	for _, word := range codeWords.FindAllStringSubmatch(cells[3], -1) {
+		packages[word[1]] = true
+	}
+	for _, word := range codeWords.FindAllStringSubmatch(cells[2], -1) {
+		r.reserved[word[1]] = packages
+	}
 }
 
 // broken are the faults of all packages below root, in words.
@@ -75,13 +91,14 @@ func (r rules) broken(root string) ([]string, error) {
 			if err != nil {
 				return err
 			}
-			imports, err := importsOf(file)
-			for _, imported := range imports {
-				if fault := r.judge(pkg, imported); fault != "" {
-					faults = append(faults, filepath.Base(file)+": "+fault)
-				}
+			src, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
 			}
-			return err
+			for _, fault := range r.faults(pkg, src) {
+				faults = append(faults, filepath.Base(file)+": "+fault)
+			}
+			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -90,23 +107,38 @@ func (r rules) broken(root string) ([]string, error) {
 	return faults, nil
 }
 
-// importsOf are the module's own packages that a source file imports.
-func importsOf(file string) ([]string, error) {
-	src, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-	if err != nil {
-		return nil, err
+// faults are what is wrong with one source file of a package.
+func (r rules) faults(pkg string, src *ast.File) (faults []string) {
+	add := func(fault string) {
+		if fault != "" && !slices.Contains(faults, fault) {
+			faults = append(faults, fault)
+		}
 	}
-	own := []string{""} // the package itself is judged even where it imports nothing
+	add(r.judge(pkg, "")) // the package itself, even where it imports nothing
 	for _, spec := range src.Imports {
-		name, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			return nil, err
-		}
-		if pkg, ok := strings.CutPrefix(name, module); ok {
-			own = append(own, pkg)
+		name := strings.Trim(spec.Path.Value, `"`)
+		add(r.judgeReserved(pkg, name))
+		if own, ok := strings.CutPrefix(name, module); ok {
+			add(r.judge(pkg, own))
 		}
 	}
-	return own, nil
+	ast.Inspect(src, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok {
+				add(r.judgeReserved(pkg, x.Name+"."+sel.Sel.Name))
+			}
+		}
+		return true
+	})
+	return faults
+}
+
+// judgeReserved is what is wrong with the use of an import or a call.
+func (r rules) judgeReserved(pkg, used string) string {
+	if packages, ok := r.reserved[used]; ok && !packages[pkg] {
+		return fmt.Sprintf("%s uses %s, which is for others alone: see \"Who alone may\" in docs/architecture.md", pkg, used)
+	}
+	return ""
 }
 
 // judge is what is wrong with one import; "" is nothing.

@@ -1,1 +1,5 @@
 package low
+
+import "os"
+
+func leave() { os.Exit(1) }

@@ -1,0 +1,8 @@
+package middle
+
+import (
+	"os"
+	_ "os/exec"
+)
+
+func leave() { os.Exit(1) }
