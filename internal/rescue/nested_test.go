@@ -36,10 +36,10 @@ func nestedGivenBack(t *testing.T, outer *gittest.Repo, result Result, path stri
 }
 
 func TestADirtySubmoduleIsSavedToo(t *testing.T) {
-	outer, sub := withSubmodule(t)
+	outer, _ := withSubmodule(t)
 	w := outer.Worktree("side")
 	w.Git("submodule", "--quiet", "update", "--init")
-	sub = w.At(w.Path("sub"))
+	sub := w.At(w.Path("sub"))
 	sub.Write("a.txt", "later in the submodule\n")
 	sub.Write("new", "new in the submodule\n")
 	before, want := sub.Fingerprint(), work(sub)
