@@ -44,7 +44,7 @@ fuzz: ## every fuzz target for FUZZTIME
 		done; \
 	done
 
-demo: all ## the whole story in a minute, on a stand-in CLI, in a throwaway HOME
+demo: all ## the whole story in a minute, on a stand-in CLI, in a throwaway HOME (docs/demo.txt)
 	@demo/demo.sh
 
 dist: ## release tarballs with their checksums, in dist/
