@@ -8,10 +8,10 @@ import (
 	"agentwrap/internal/tmuxhost"
 )
 
-// scrollAway moves what a terminal of that many rows shows, down to the cursor, into its history, and clears
+// scrollAway moves what a terminal of that many rows shows above the cursor's line into its history, and clears
 // it: what its shell wrote stays.
 func scrollAway(rows uint16) []byte {
-	return append(bytes.Repeat([]byte("\r\n"), int(rows)), "\x1b[H\x1b[J"...)
+	return append(bytes.Repeat([]byte("\r\n"), max(int(rows), 1)-1), "\x1b[H\x1b[J"...)
 }
 
 // picture makes what draws the session on a fresh terminal, from the mirror or, without one, by repeating the

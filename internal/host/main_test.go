@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 		os.Exit(shimMain(os.Args[1:]))
 	case "attach":
 		os.Exit(attachMain(os.Args[1:]))
+	case "launcher":
+		os.Exit(launcherMain(os.Args[1:]))
 	case "cli":
 		os.Exit(cliMain(os.Args[1:]))
 	}

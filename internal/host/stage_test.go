@@ -16,6 +16,7 @@ import (
 
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/statefile"
+	"agentwrap/internal/tmuxhost"
 )
 
 // patience bounds every wait of a test for an event.
@@ -120,6 +121,10 @@ func (s *stage) entry(id string) *ledger.Entry {
 
 func (s *stage) socket(id string) string { return s.store.SocketPath(id) + holderSuffix }
 
+func (s *stage) server(id string) tmuxhost.Server {
+	return tmuxhost.Server{Program: filepath.Join(s.path, "tmux"), Socket: s.store.SocketPath(id)}
+}
+
 // screen is a program on a terminal whose other side is the test.
 type screen struct {
 	t    *testing.T
@@ -132,6 +137,7 @@ type screen struct {
 	seen    []byte
 	closed  bool
 	read    int // how much of it was expected already
+	stalled sync.Mutex
 	done    chan struct{}
 }
 
@@ -198,9 +204,17 @@ func (s *stage) endSession(id string) {
 	await(holder, unix.POLLIN)
 }
 
+// stall has the terminal take nothing until resume is called.
+func (c *screen) stall() (resume func()) {
+	c.stalled.Lock()
+	return c.stalled.Unlock
+}
+
 func (c *screen) watch() {
 	buf := make([]byte, 64<<10)
 	for {
+		c.stalled.Lock()
+		c.stalled.Unlock()
 		n, err := c.term.Read(buf)
 		c.mu.Lock()
 		c.seen = append(c.seen, buf[:n]...)
