@@ -39,6 +39,7 @@ func (h *holder) begin(path string) (*client, error) {
 	}
 	if err != nil {
 		h.abandon()
+		h.unlinkSockets()
 		_ = wire.Send(socket, wire.Refused, []byte(err.Error()))
 	}
 	return launcher, err

@@ -43,6 +43,7 @@ var scenarios = map[string]func(args []string) int{
 	"pour":    pour,
 	"drink":   drink,
 	"sizes":   sizes,
+	"modes":   func([]string) int { return modes() },
 	"lines":   func([]string) int { return lines() },
 	"patient": func([]string) int { return patient() },
 	"stty":    func([]string) int { return stty() },
@@ -127,4 +128,18 @@ func stty() int {
 		return 1
 	}
 	return 0
+}
+
+// modes sets what a full-screen program sets, and waits.
+func modes() int {
+	_, _ = term.MakeRaw(0)
+	fmt.Print("\x1b[?25l\x1b[?1004h\x1b[>5u\x1b[?2004h\x1b]2;title\x07ready\r\n")
+	time.Sleep(3 * resetPause)
+	fmt.Print("settled\r\n")
+	var key [1]byte
+	for {
+		if _, err := readSome(0, key[:]); err != nil || key[0] == 'q' {
+			return 0
+		}
+	}
 }

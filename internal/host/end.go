@@ -46,13 +46,21 @@ func (h *holder) finish() {
 		return
 	}
 	h.finished = true
-	_ = unix.Unlink(h.order.Socket)
+	h.unlinkSockets()
 	unix.Close(h.listener)
 	h.listener = -1
 	for _, c := range h.clients {
 		if c.shows {
 			c.send(wire.Exited, h.cli.end.Encode())
 		}
+	}
+}
+
+// unlinkSockets removes the session's sockets: tmux leaves its own behind.
+func (h *holder) unlinkSockets() {
+	_ = unix.Unlink(h.order.Socket)
+	if h.inPane {
+		_ = unix.Unlink(h.order.TmuxSocket)
 	}
 }
 

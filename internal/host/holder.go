@@ -32,6 +32,7 @@ type holder struct {
 	drawing *client // the one that is being drawn; the CLI's output is held
 	output  output
 	input   input
+	inPane  bool // of a tmux server of its own
 	mirror  *mirror
 
 	mail     mailbox

@@ -58,6 +58,7 @@ func (h *holder) openMirror() {
 		}
 		null.Close()
 	}
+	h.inPane = true
 	h.mirror = &mirror{h: h, fd: fd, server: tmuxhost.Server{Program: h.order.Tmux, Socket: h.order.TmuxSocket}}
 	h.mirror.makeRaw()
 }

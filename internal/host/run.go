@@ -42,6 +42,7 @@ type start struct {
 	tmux      tmuxhost.Server // without a Program where there is none
 	socket    string
 	listener  int
+	dropped   chan struct{} // closed when a server that brought no holder is ended; nil where there was none
 }
 
 // prepare makes all that a holder needs and that can fail on this side.
@@ -67,8 +68,6 @@ func prepare(l Launch) (*start, error) {
 	}
 	return s, nil
 }
-
-func (s *start) close() { unix.Close(s.listener) }
 
 // launch finds a holder and has it start the CLI.
 func (s *start) launch() (*session, error) {

@@ -46,11 +46,24 @@ func eachHost(t *testing.T, test func(t *testing.T, s *stage)) {
 
 func newStage(t *testing.T, tmux string) *stage {
 	t.Helper()
+	root, err := os.MkdirTemp("", "host") // short: it becomes part of a socket's path
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(root); err != nil {
+			t.Error(err)
+		}
+	})
+	return newStageAt(t, root, tmux)
+}
+
+func newStageAt(t *testing.T, root, tmux string) *stage {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := t.TempDir()
 	for _, name := range []string{"agentwrap", "shim", "cli", "attach"} {
 		if err := os.Symlink(self, filepath.Join(root, name)); err != nil {
 			t.Fatal(err)
@@ -166,7 +179,7 @@ func (s *stage) onProgram(program string, prepare func(*exec.Cmd), argv ...strin
 	s.t.Helper()
 	cmd := exec.Command(program)
 	cmd.Args = argv
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "PATH="+s.path)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "PATH="+s.path, "XDG_RUNTIME_DIR="+s.root)
 	if prepare != nil {
 		prepare(cmd)
 	}

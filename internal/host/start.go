@@ -54,11 +54,26 @@ func (s *start) size() Size {
 
 // dropServer ends a server that did not bring a holder, without keeping the launch from going on.
 func (s *start) dropServer() {
-	server := s.tmux
+	server, dropped := s.tmux, make(chan struct{})
+	s.dropped = dropped
 	go func() {
+		defer close(dropped)
 		_ = server.End()
 		_ = unix.Unlink(server.Socket)
 	}()
+}
+
+// dropWait is how long a launch that is over waits for dropServer.
+const dropWait = 300 * time.Millisecond
+
+func (s *start) close() {
+	unix.Close(s.listener)
+	if s.dropped != nil {
+		select {
+		case <-s.dropped:
+		case <-time.After(dropWait):
+		}
+	}
 }
 
 // spawnHolder starts a holder that belongs to no terminal and no session of this process's.
