@@ -34,6 +34,7 @@ func (h *holder) begin(path string) (*client, error) {
 		err = h.takeOrder(launcher)
 	}
 	h.openMirror()
+	h.output.filter.Asked = h.asked
 	if err == nil {
 		err = h.startCLI(launcher)
 	}

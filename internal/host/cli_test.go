@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -37,16 +38,21 @@ var scenarios = map[string]func(args []string) int{
 		die(Outcome{Signal: syscall.Signal(n)})
 		return 1
 	},
-	"echo":    echo,
-	"dialog":  dialog,
-	"numbers": numbers,
-	"pour":    pour,
-	"drink":   drink,
-	"sizes":   sizes,
-	"modes":   func([]string) int { return modes() },
-	"lines":   func([]string) int { return lines() },
-	"patient": func([]string) int { return patient() },
-	"stty":    func([]string) int { return stty() },
+	"echo":       echo,
+	"dialog":     dialog,
+	"numbers":    numbers,
+	"count":      count,
+	"pour":       pour,
+	"drink":      drink,
+	"sizes":      sizes,
+	"modes":      func([]string) int { return modes() },
+	"focus":      func([]string) int { fmt.Print("\x1b[?1004h"); return echo(nil) },
+	"asker":      func([]string) int { return asker() },
+	"asks alone": func([]string) int { return asksAlone() },
+	"signals":    func([]string) int { return tellSignals() },
+	"lines":      func([]string) int { return lines() },
+	"patient":    func([]string) int { return patient() },
+	"stty":       func([]string) int { return stty() },
 }
 
 // echo reads raw input and writes what it got, quoted, one read a line; q ends it.
@@ -142,4 +148,56 @@ func modes() int {
 			return 0
 		}
 	}
+}
+
+// asker is echo that asks its terminal at its start, and when ? is typed.
+func asker() int {
+	_, _ = term.MakeRaw(0)
+	fmt.Print("ready\r\n\x1b[6n")
+	buf := make([]byte, 4096)
+	for {
+		n, err := readSome(0, buf)
+		if err != nil || string(buf[:n]) == "q" {
+			return 0
+		}
+		if string(buf[:n]) == "?" {
+			fmt.Print("asked:\x1b[6n.")
+			continue
+		}
+		fmt.Printf("<%q>\r\n", buf[:n])
+	}
+}
+
+// asksAlone asks what a program asks that then waits for its terminal, which may be none.
+func asksAlone() int {
+	_, _ = term.MakeRaw(0)
+	ws, _ := unix.IoctlGetWinsize(0, unix.TIOCGWINSZ)
+	fmt.Printf("size %dx%d; ", ws.Row, ws.Col)
+	buf := make([]byte, 4096)
+	for query, final := range map[string]string{"\x1b[c": "c", "\x1b[>c": "c", "\x1b[5n": "n", "\x1b[6n": "R", "\x1b[18t": "t"} {
+		fmt.Print(query)
+		for reply := ""; !strings.HasSuffix(reply, final); {
+			n, err := readSome(0, buf)
+			if err != nil {
+				return 1
+			}
+			reply += string(buf[:n])
+		}
+	}
+	fmt.Print("all answered\r\n")
+	_, _ = readSome(0, buf)
+	return 0
+}
+
+func tellSignals() int {
+	signals := make(chan os.Signal, 64)
+	signal.Notify(signals)
+	signal.Reset(unix.SIGTERM)
+	fmt.Println("ready")
+	for sig := range signals {
+		if sig != unix.SIGURG && sig != unix.SIGWINCH {
+			fmt.Printf("signal %d.\n", sig)
+		}
+	}
+	return 0
 }

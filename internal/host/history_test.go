@@ -6,8 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/vt"
+	"golang.org/x/sys/unix"
 )
 
 // emulator is a terminal with a history that shows what was written on it, after what a shell wrote before.
@@ -110,5 +112,64 @@ func historyStays(t *testing.T, s *stage, n int) {
 		e = newEmulator(t)
 		_, _ = e.Write(c.output())
 		same(t, what, e.lines(), append(numbered(n)[:n+3], "press a keyk", "", "bye"))
+	}
+}
+
+// count is the scenario that writes numbered lines, some 50,000 a second, until a key is pressed.
+func count([]string) int {
+	stop := make(chan struct{})
+	go func() {
+		var key [1]byte
+		_, _ = readSome(0, key[:])
+		close(stop)
+	}()
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return 0
+		default:
+			fmt.Printf("count %09d\n", i)
+			if i%100 == 0 {
+				time.Sleep(2 * time.Millisecond)
+			}
+		}
+	}
+}
+
+func TestATerminalThatAttachesMissesNothingAndSeesNothingTwice(t *testing.T) {
+	eachHost(t, func(t *testing.T, s *stage) {
+		c := s.hosted("count")
+		c.expect("count 000000500")
+		for range 5 {
+			back := s.attach(c.id)
+			eventually(t, "more output", func() bool { return back.size() > 200_000 })
+			_ = back.cmd.Process.Signal(unix.SIGHUP)
+			back.exit()
+			e := newEmulator(t)
+			_, _ = e.Write(back.output())
+			contiguous(t, e.lines())
+		}
+		c.typed("q\r")
+		c.exit()
+	})
+}
+
+// contiguous proves that the lines that count are numbered without a gap.
+func contiguous(t *testing.T, lines []string) {
+	t.Helper()
+	last, counted := -1, 0
+	for _, line := range lines {
+		var n int
+		if _, err := fmt.Sscanf(line, "count %09d", &n); err != nil || len(line) != len("count 000000000") {
+			continue
+		}
+		if last >= 0 && n != last+1 {
+			t.Errorf("after %d comes %d", last, n)
+			return
+		}
+		last, counted = n, counted+1
+	}
+	if counted < 1000 {
+		t.Errorf("only %d lines of %d: %q", counted, len(lines), lines[max(0, len(lines)-3):])
 	}
 }

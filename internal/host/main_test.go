@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 		os.Exit(shimMain(os.Args[1:]))
 	case "attach":
 		os.Exit(attachMain(os.Args[1:]))
+	case "stranger":
+		os.Exit(strangerMain(os.Args[1:]))
 	case "launcher":
 		os.Exit(launcherMain(os.Args[1:]))
 	case "cli":
@@ -42,6 +44,9 @@ const notHosted = 99
 
 // shimMain launches its arguments hosted, as the shim does: the ledger's root, an id, and the command.
 func shimMain(args []string) int {
+	if os.Getenv("TMUX_HANGS") == "" {
+		tmuxWait = patience // its absence is not what is tested
+	}
 	spec := become.Capture()
 	spec.Path, spec.Argv, spec.Env = args[2], args[3:], become.Environ()
 	launch := Launch{Store: ledger.Open(args[0]), LedgerID: args[1], Spec: spec, Self: filepath.Join(args[0], "agentwrap")}

@@ -22,16 +22,19 @@ type mirror struct {
 	size    int // bytes that wait
 	wrote   time.Time
 	asked   *task // the barrier that tmux is to answer
+	foreign int   // barrierQuery of the CLI's own that tmux has not answered: they come before
 	resized *Size // of a resize that has not begun
 	watched bool  // see watch
 }
 
-// task is the next thing for the pane: bytes to write, or a barrier.
+// task is the next thing for the pane: bytes to write or, where it has lost, a barrier.
 type task struct {
 	bytes []byte
-	then  func(done func())
+	then  func(done func()) // nil once it is called
 	lost  func()
 }
+
+func (t *task) isBarrier() bool { return t.lost != nil }
 
 const (
 	fullMirror  = 1 << 20                // bytes that wait before the CLI waits for tmux
@@ -127,8 +130,7 @@ func (m *mirror) write(b []byte) {
 		}
 	}
 	m.size += len(b)
-	// A barrier that was answered has no then any more, and is no place for bytes.
-	if last := len(m.tasks) - 1; last >= 0 && m.tasks[last] != m.asked && m.tasks[last].then == nil && len(m.tasks[last].bytes) < taskBytes {
+	if last := len(m.tasks) - 1; last >= 0 && !m.tasks[last].isBarrier() && len(m.tasks[last].bytes) < taskBytes {
 		m.tasks[last].bytes = append(m.tasks[last].bytes, b...)
 		return
 	}
@@ -158,7 +160,7 @@ func (m *mirror) put(b []byte) (written int) {
 func (m *mirror) flush() {
 	for len(m.tasks) > 0 && m.asked == nil && m.h.mirror == m {
 		t := m.tasks[0]
-		if t.then != nil {
+		if t.isBarrier() {
 			m.ask(t)
 			return
 		}
@@ -217,17 +219,37 @@ func (m *mirror) read() {
 		}
 		return
 	}
-	typed := buf[:n]
-	if m.asked != nil && m.asked.then != nil {
-		if before, after, found := bytes.Cut(typed, []byte(barrierAnswer)); found {
-			typed = append(bytes.Clone(before), after...)
-			defer m.answered()
-		}
+	typed, answered := m.takeAnswer(buf[:n])
+	if answered {
+		defer m.answered()
 	}
 	if m.h.newest != nil {
 		typed = dropReplies(typed)
 	}
 	m.h.typeIn(typed)
+}
+
+// takeAnswer takes the answer to a barrier out of what comes from the pane.
+func (m *mirror) takeAnswer(b []byte) (rest []byte, answered bool) {
+	if m.foreign == 0 && (m.asked == nil || m.asked.then == nil) {
+		return b, false
+	}
+	for {
+		before, after, found := bytes.Cut(b, []byte(barrierAnswer))
+		switch {
+		case !found:
+			return append(rest, b...), answered
+		case m.foreign > 0:
+			m.foreign--
+			rest = append(append(rest, before...), barrierAnswer...)
+		case !answered && m.asked != nil && m.asked.then != nil:
+			answered = true
+			rest = append(rest, before...)
+		default:
+			return append(rest, b...), answered
+		}
+		b = after
+	}
 }
 
 func (m *mirror) resize(size Size) {

@@ -101,6 +101,19 @@ func (h *holder) strip(chunk []byte, purpose ctlseq.Purpose) (stripped []byte) {
 	return out.stripped
 }
 
+// asked follows the queries that no terminal answers. Where there is no tmux either, the holder does.
+func (h *holder) asked(q ctlseq.Query) {
+	switch {
+	case h.newest != nil:
+	case h.mirror != nil:
+		if string(q) == barrierQuery {
+			h.mirror.foreign++
+		}
+	default:
+		h.typeIn(q.Answer(int(h.size.Rows), int(h.size.Columns), int(h.size.XPixels), int(h.size.YPixels)))
+	}
+}
+
 // resetPause is how long changes of modes are gathered before the terminals are told what would undo them:
 // it is of use only to a terminal whose holder dies.
 const resetPause = 30 * time.Millisecond

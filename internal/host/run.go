@@ -54,6 +54,9 @@ func prepare(l Launch) (*start, error) {
 			return nil, err
 		}
 	}
+	if err := unix.Access(l.Self, unix.X_OK); err != nil {
+		return nil, fmt.Errorf("start %s: %w", l.Self, err)
+	}
 	s.tmux.Program, _ = tmuxhost.Find(lookup(l.Spec.Env, "PATH"))
 	if s.tmux.Socket, s.socket, err = sockets(l.Store, l.LedgerID, l.Spec.Env); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ import (
 )
 
 // patience bounds every wait of a test for an event.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // stage is a ledger of its own with agentwrap beside it.
 type stage struct {
@@ -129,6 +129,16 @@ func (s *stage) entry(id string) *ledger.Entry {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return e
+}
+
+// ended is the entry of a session whose CLI has ended, once the holder has told so.
+func (s *stage) ended(id string) (e *ledger.Entry) {
+	s.t.Helper()
+	eventually(s.t, "the exit status in the entry", func() bool {
+		e = s.entry(id)
+		return e.ExitStatus != nil
+	})
 	return e
 }
 
@@ -290,6 +300,12 @@ func (c *screen) output() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return bytes.Clone(c.seen)
+}
+
+func (c *screen) size() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.seen)
 }
 
 // eventually polls a condition that no event tells of.

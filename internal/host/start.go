@@ -12,8 +12,12 @@ import (
 	"agentwrap/internal/host/wire"
 )
 
-// holderWait is how long a holder may take to get in touch.
-const holderWait = time.Second
+// tmuxWait is how long tmux alone may take to bring a holder; then one without it is started too, and whichever
+// comes first is taken. A variable for the tests, which know how slow their machine is.
+var tmuxWait = time.Second
+
+// holderWait bounds the wait for either: on a machine that is busy beyond that, the CLI starts in place.
+const holderWait = 15 * time.Second
 
 // errNoHolder says that no holder got in touch in time.
 var errNoHolder = errors.New("no holder got in touch")
@@ -25,17 +29,34 @@ func (s *start) startHolder() (int, error) {
 		size := s.size()
 		pid, err := s.tmux.Start(size.Rows, size.Columns, []string{s.Self, HoldVerb, s.socket})
 		if err == nil {
-			if socket, err := s.awaitHolder(pid, true); err == nil {
+			asks := watch(pid)
+			socket, _, err := s.awaitHolder(asks, true, tmuxWait)
+			if err == nil {
 				return socket, nil
 			}
-			s.dropServer()
+			return s.startAlone(asks)
 		}
 	}
+	return s.startAlone(nil)
+}
+
+// startAlone starts a holder without tmux, and takes the first that gets in touch: asks, where it is not nil,
+// asked tmux for one in vain so far. tmux is dropped where it did not bring it.
+func (s *start) startAlone(asks *helper) (int, error) {
 	pid, err := s.spawnHolder()
 	if err != nil {
+		s.dropServer(asks)
 		return -1, err
 	}
-	return s.awaitHolder(pid, false)
+	alone := watch(pid)
+	socket, peer, err := s.awaitHolder(alone, false, holderWait)
+	if err != nil {
+		alone.end()
+	}
+	if err != nil || peer == pid {
+		s.dropServer(asks)
+	}
+	return socket, err
 }
 
 // size is that of the terminal, or the usual one where it has none.
@@ -52,12 +73,17 @@ func (s *start) size() Size {
 	return size
 }
 
-// dropServer ends a server that did not bring a holder, without keeping the launch from going on.
-func (s *start) dropServer() {
+// dropServer ends a server that did not bring the holder, and the process that asked for it, without keeping
+// the launch from going on.
+func (s *start) dropServer(asks *helper) {
+	if asks == nil {
+		return
+	}
 	server, dropped := s.tmux, make(chan struct{})
 	s.dropped = dropped
 	go func() {
 		defer close(dropped)
+		asks.end()
 		_ = server.End()
 		_ = unix.Unlink(server.Socket)
 	}()
@@ -93,36 +119,27 @@ func (s *start) spawnHolder() (pid int, err error) {
 	return pid, nil
 }
 
-// awaitHolder takes the connection of a holder, whoever started it, and greets it. Process pid was started to
-// bring it: where it only asks for one its success proves nothing, else its end proves that none will come.
-// When none comes the process is ended.
-func (s *start) awaitHolder(pid int, asks bool) (int, error) {
-	deadline := time.Now().Add(holderWait)
-	watched := []unix.PollFd{{Fd: int32(s.listener), Events: unix.POLLIN}, {Fd: -1, Events: unix.POLLIN}}
-	if ended, err := unix.PidfdOpen(pid, 0); err == nil {
-		defer unix.Close(ended)
-		watched[1].Fd = int32(ended)
-	}
-	for {
+// awaitHolder takes the connection of a holder, whoever started it, greets it, and tells its pid. Process by was
+// started to bring it: where it only asks for one its success proves nothing, else its end proves that none will
+// come.
+func (s *start) awaitHolder(by *helper, asks bool, wait time.Duration) (socket, pid int, err error) {
+	watched := []unix.PollFd{{Fd: int32(s.listener), Events: unix.POLLIN}, {Fd: int32(by.pidfd), Events: unix.POLLIN}}
+	for deadline := time.Now().Add(wait); ; {
 		left := time.Until(deadline)
 		if left <= 0 {
-			_ = unix.Kill(-pid, unix.SIGKILL) // it leads a session of its own
-			_, _ = unix.Wait4(pid, nil, 0, nil)
-			return -1, fmt.Errorf("%w within %v", errNoHolder, holderWait)
+			return -1, 0, fmt.Errorf("%w within %v", errNoHolder, wait)
 		}
 		if _, err := unix.Poll(watched, int(left/time.Millisecond)+1); err != nil && err != unix.EINTR {
-			return -1, err
+			return -1, 0, err
 		}
 		if watched[0].Revents != 0 {
-			if socket, err := s.greetHolder(); err == nil {
-				return socket, nil
+			if socket, pid, err := s.greetHolder(); err == nil {
+				return socket, pid, nil
 			}
 		}
 		if watched[1].Revents != 0 {
-			var status unix.WaitStatus
-			_, _ = unix.Wait4(pid, &status, 0, nil)
-			if !asks || status != 0 {
-				return -1, fmt.Errorf("%w before process %d ended", errNoHolder, pid)
+			if status := by.reap(); !asks || status != 0 {
+				return -1, 0, fmt.Errorf("%w before process %d ended", errNoHolder, by.pid)
 			}
 			watched[1].Fd = -1
 		}
@@ -130,21 +147,53 @@ func (s *start) awaitHolder(pid int, asks bool) (int, error) {
 }
 
 // greetHolder takes one connection, bounded in time, and proves that a holder is at its other end.
-func (s *start) greetHolder() (int, error) {
-	socket, err := accept(s.listener, 0)
+func (s *start) greetHolder() (socket, pid int, err error) {
+	if socket, err = accept(s.listener, 0); err != nil {
+		return -1, 0, err
+	}
+	peer, err := unix.GetsockoptUcred(socket, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err == nil {
+		err = greet(socket, new(wire.Reader), wire.Terminal, wire.Holder)
+	}
 	if err != nil {
-		return -1, err
-	}
-	var frames wire.Reader
-	if err = greet(socket, &frames, wire.Terminal, wire.Holder); err != nil {
 		unix.Close(socket)
-		return -1, err
+		return -1, 0, err
 	}
-	return socket, nil
+	return socket, int(peer.Pid), nil
+}
+
+// helper is a child that was started to bring a holder. It leads a session of its own.
+type helper struct {
+	pid    int
+	pidfd  int // -1 where the kernel has none
+	reaped bool
+}
+
+func watch(pid int) *helper {
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		pidfd = -1
+	}
+	return &helper{pid: pid, pidfd: pidfd}
+}
+
+func (h *helper) reap() (status unix.WaitStatus) {
+	_, _ = unix.Wait4(h.pid, &status, 0, nil)
+	unix.Close(h.pidfd)
+	h.reaped = true
+	return status
+}
+
+// end kills it with all its session, if it still runs.
+func (h *helper) end() {
+	if !h.reaped {
+		_ = unix.Kill(-h.pid, unix.SIGKILL)
+		h.reap()
+	}
 }
 
 // greetWait is how long the other side may take for its greeting.
-const greetWait = time.Second
+const greetWait = 5 * time.Second
 
 // greet exchanges greetings on a blocking socket: this side is own, the other must be want.
 func greet(socket int, frames *wire.Reader, own, want wire.Role) error {

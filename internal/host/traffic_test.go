@@ -20,6 +20,17 @@ import (
 
 const megabytes = 1 << 20
 
+// much is how many megabytes a stream has, few how many runs a test of many has; all of both in CI.
+func much() int { return inCI(50, 6) * megabytes }
+func few() int  { return inCI(200, 5) }
+
+func inCI(all, some int) int {
+	if os.Getenv("CI") != "" {
+		return all
+	}
+	return some
+}
+
 // pour is the scenario that writes so many bytes of text, always the same.
 func pour(args []string) int {
 	n, _ := strconv.Atoi(args[0])
@@ -63,12 +74,12 @@ func drink(args []string) int {
 
 func TestFidelity25Output(t *testing.T) {
 	eachHost(t, func(t *testing.T, s *stage) {
-		n := strconv.Itoa(50 * megabytes)
+		n := strconv.Itoa(much())
 		native := s.native("pour", n)
 		native.exit()
 		hosted := s.hosted("pour", n)
 		hosted.exit()
-		if want, got := sha256.Sum256(native.output()), sha256.Sum256(hosted.output()); got != want || len(native.output()) < 50*megabytes {
+		if want, got := sha256.Sum256(native.output()), sha256.Sum256(hosted.output()); got != want || len(native.output()) < much() {
 			t.Errorf("native %d bytes, hosted %d", len(native.output()), len(hosted.output()))
 		}
 	})
@@ -76,7 +87,7 @@ func TestFidelity25Output(t *testing.T) {
 
 func TestFidelity25OutputToAStalledTerminal(t *testing.T) {
 	eachHost(t, func(t *testing.T, s *stage) {
-		c := s.hosted("pour", strconv.Itoa(8*megabytes))
+		c := s.hosted("pour", strconv.Itoa(4*megabytes))
 		c.expect("some text")
 		resume := c.stall()
 		var status Status
@@ -87,7 +98,7 @@ func TestFidelity25OutputToAStalledTerminal(t *testing.T) {
 		})
 		resume()
 		c.exit()
-		want, _ := io.ReadAll(io.LimitReader(new(prose), 8*megabytes))
+		want, _ := io.ReadAll(io.LimitReader(new(prose), 4*megabytes))
 		if got := c.output(); string(got) != string(want)+"|poured" {
 			t.Errorf("%d bytes, want %d", len(got), len(want))
 		}
@@ -108,7 +119,7 @@ func blockedInWrite(pid int) bool {
 
 func TestFidelity25Input(t *testing.T) {
 	eachHost(t, func(t *testing.T, s *stage) {
-		input := make([]byte, 50*megabytes)
+		input := make([]byte, much())
 		rng := rand.NewChaCha8([32]byte{1})
 		_, _ = rng.Read(input)
 		c := s.hosted("drink", strconv.Itoa(len(input)))
@@ -165,16 +176,12 @@ func (c *screen) resize(rows, columns, x, y uint16) {
 }
 
 func TestFidelity22ManyFastExits(t *testing.T) { // tmux#311, tmux#2679
-	runs := 20
-	if os.Getenv("CI") != "" {
-		runs = 200
-	}
 	for _, args := range []string{"exit 0", "exit 7", "exit 130", "die 15", "die 9", "die 11"} {
 		t.Run(args, func(t *testing.T) {
 			eachHost(t, func(t *testing.T, s *stage) {
 				native := s.native(strings.Fields(args)...)
 				status := native.exit()
-				for range runs {
+				for range few() {
 					c := s.hosted(strings.Fields(args)...)
 					if got := c.exit(); got != status || !bytes.Equal(c.output(), native.output()) {
 						t.Fatalf("status %v, natively %v; wrote %q", got, status, c.output())
