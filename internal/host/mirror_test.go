@@ -6,7 +6,7 @@ import "testing"
 func TestOutputDuringACaptureIsKept(t *testing.T) {
 	m := &mirror{h: &holder{}, fd: -1}
 	m.h.mirror = m
-	barrier := &task{then: func(func()) {}}
+	barrier := &task{then: func(func()) {}, lost: func() {}}
 	m.tasks, m.asked = []*task{barrier}, barrier
 	barrier.then = nil // as it is once tmux has answered
 	m.write([]byte("early"))
