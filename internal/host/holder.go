@@ -59,6 +59,7 @@ type output struct {
 	buf      []byte
 	filter   ctlseq.Filter
 	stripped []byte // the filter's last
+	foreign  int    // queries in it that are like a barrier's
 	unparsed bool   // the filter failed: the mirror gets what the terminal gets
 	ring     ring
 	mark     marker

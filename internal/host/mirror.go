@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"agentwrap/internal/host/ctlseq"
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/tmuxhost"
 )
@@ -22,16 +23,17 @@ type mirror struct {
 	size    int // bytes that wait
 	wrote   time.Time
 	asked   *task // the barrier that tmux is to answer
-	foreign int   // barrierQuery of the CLI's own that tmux has not answered: they come before
+	foreign int   // queries of the CLI's own, like the barrier's, that tmux got and has not answered
 	resized *Size // of a resize that has not begun
 	watched bool  // see watch
 }
 
 // task is the next thing for the pane: bytes to write or, where it has lost, a barrier.
 type task struct {
-	bytes []byte
-	then  func(done func()) // nil once it is called
-	lost  func()
+	bytes   []byte
+	foreign int               // see mirror; counted there when the first of the bytes is written
+	then    func(done func()) // nil once it is called
+	lost    func()
 }
 
 func (t *task) isBarrier() bool { return t.lost != nil }
@@ -118,12 +120,13 @@ func (m *mirror) watch() {
 	})
 }
 
-// write hands on output, whole sequences of it.
-func (m *mirror) write(b []byte) {
+// write hands on output, whole sequences of it, of which foreign are queries like the barrier's.
+func (m *mirror) write(b []byte, foreign int) {
 	if m == nil || len(b) == 0 {
 		return
 	}
 	if len(m.tasks) == 0 && m.asked == nil {
+		m.foreign, foreign = m.foreign+foreign, 0
 		n := m.put(b)
 		if b = b[n:]; len(b) == 0 || m.h.mirror != m {
 			return
@@ -132,9 +135,10 @@ func (m *mirror) write(b []byte) {
 	m.size += len(b)
 	if last := len(m.tasks) - 1; last >= 0 && !m.tasks[last].isBarrier() && len(m.tasks[last].bytes) < taskBytes {
 		m.tasks[last].bytes = append(m.tasks[last].bytes, b...)
+		m.tasks[last].foreign += foreign
 		return
 	}
-	m.tasks = append(m.tasks, &task{bytes: bytes.Clone(b)})
+	m.tasks = append(m.tasks, &task{bytes: bytes.Clone(b), foreign: foreign})
 }
 
 // put writes what the pane takes now.
@@ -164,6 +168,7 @@ func (m *mirror) flush() {
 			m.ask(t)
 			return
 		}
+		m.foreign, t.foreign = m.foreign+t.foreign, 0
 		n := m.put(t.bytes)
 		m.size -= n
 		if t.bytes = t.bytes[n:]; len(t.bytes) > 0 {
@@ -278,7 +283,9 @@ func (m *mirror) giveUp() {
 	}
 	h.mirror = nil
 	unix.Close(m.fd)
+	unanswered := ctlseq.Filter{Asked: h.asked}
 	for _, t := range m.tasks {
+		unanswered.Feed(nil, t.bytes, ctlseq.Answer)
 		if t.then != nil {
 			t.then = nil
 			t.lost()

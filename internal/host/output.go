@@ -74,11 +74,12 @@ func (h *holder) show(frame []byte) {
 	if h.newest != nil {
 		purpose = ctlseq.Watch
 	}
+	out.foreign = 0
 	stripped := h.strip(frame[wire.HeadBytes:], purpose)
 	for _, c := range h.clients {
 		c.output(frame, stripped)
 	}
-	h.mirror.write(stripped)
+	h.mirror.write(stripped, out.foreign)
 	out.ring.add(stripped)
 	if out.filter.Modes.Changed() {
 		h.noteReset()
@@ -107,7 +108,7 @@ func (h *holder) asked(q ctlseq.Query) {
 	case h.newest != nil:
 	case h.mirror != nil:
 		if string(q) == barrierQuery {
-			h.mirror.foreign++
+			h.output.foreign++
 		}
 	default:
 		h.typeIn(q.Answer(int(h.size.Rows), int(h.size.Columns), int(h.size.XPixels), int(h.size.YPixels)))
