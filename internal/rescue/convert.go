@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"agentwrap/internal/git"
@@ -18,33 +17,24 @@ type attributes map[string]string
 
 var askedAttributes = []string{"filter", "text", "eol", "crlf", "ident", "working-tree-encoding"}
 
-// startAttributes starts the git that attributesOf asks. The attributes that
-// count are those on the disk, but where a sparse checkout leaves them off it.
-func startAttributes(ctx context.Context, repo *git.Repository) (*git.Process, error) {
-	return repo.Start(ctx, git.Command{
-		NoIndex: repo.Setting("core.sparsecheckout") != "true",
-		Args:    append([]string{"check-attr", "-z", "--stdin"}, askedAttributes...),
-	})
-}
-
-// attributesOf asks git for the attributes of the files among items.
-func attributesOf(p *git.Process, items []item) (map[string]attributes, error) {
-	go func() {
-		in := bufio.NewWriter(p.Stdin)
-		for _, i := range items {
-			if i.isFile() {
-				in.WriteString(i.path)
-				in.WriteByte(0)
-			}
+// attributesOf asks git for the attributes of the files among items. Those that
+// count are on the disk, but where a sparse checkout leaves them off it.
+func attributesOf(ctx context.Context, repo *git.Repository, items []item) (map[string]attributes, error) {
+	var in bytes.Buffer
+	for _, i := range items {
+		if i.isFile() {
+			in.WriteString(i.path)
+			in.WriteByte(0)
 		}
-		in.Flush()
-		p.Stdin.Close()
-	}()
-	out, err := io.ReadAll(p.Stdout)
-	if err != nil {
-		return nil, err
 	}
-	if err := p.Wait(); err != nil {
+	if in.Len() == 0 {
+		return nil, nil
+	}
+	out, err := repo.Run(ctx, git.Command{
+		NoIndex: repo.Setting("core.sparsecheckout") != "true",
+		Args:    append([]string{"check-attr", "-z", "--stdin"}, askedAttributes...), Stdin: &in,
+	})
+	if err != nil {
 		return nil, err
 	}
 	of := map[string]attributes{}
@@ -89,8 +79,8 @@ func (a attributes) converts(c content, autocrlf string) bool {
 // convert gives each item the object that git would store, where that gives the
 // same bytes back on the disk; else the bytes themselves are stored, and it is
 // said. Filters of the user's are never run: their paths are stored as they are.
-func (s *survey) convert(ctx context.Context, repo *git.Repository, attrs *git.Process) error {
-	of, err := attributesOf(attrs, slices.Clone(s.items))
+func (s *survey) convert(ctx context.Context, repo *git.Repository) error {
+	of, err := attributesOf(ctx, repo, s.items)
 	if err != nil {
 		return err
 	}

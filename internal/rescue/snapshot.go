@@ -230,11 +230,6 @@ func readTold(ctx context.Context, repo *git.Repository, commit string) (Told, e
 
 // survey finds out what is to be saved of one repository, and the branch.
 func (j *job) survey(ctx context.Context, repo *git.Repository) (survey, string, error) {
-	attrs, err := startAttributes(ctx, repo)
-	if err != nil {
-		return survey{}, "", err
-	}
-	defer attrs.Kill()
 	st, warnings, err := readStatus(ctx, repo)
 	if err != nil {
 		return survey{}, "", err
@@ -258,7 +253,7 @@ func (j *job) survey(ctx context.Context, repo *git.Repository) (survey, string,
 	s.lookContext(root)
 	s.cap(j.req.Limits.File, j.left)
 	s.read(root, repo.Format, j.hold)
-	if err := s.convert(ctx, repo, attrs); err != nil {
+	if err := s.convert(ctx, repo); err != nil {
 		return survey{}, "", err
 	}
 	s.dropUnchanged()
