@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"os"
 	"syscall"
 	"time"
 
@@ -46,6 +47,7 @@ func (h *holder) finish() {
 		return
 	}
 	h.finished = true
+	h.giveForeground(os.Getpid()) // this process's end must not hang up on what the CLI left running
 	h.unlinkSockets()
 	unix.Close(h.listener)
 	h.listener = -1

@@ -244,3 +244,19 @@ func TestALongPathGetsAShortSocket(t *testing.T) { // overmind#205
 		c.exit()
 	})
 }
+
+func TestWhatTheCLILeavesRunningIsNotHungUpOn(t *testing.T) {
+	eachHost(t, func(t *testing.T, s *stage) {
+		left := s.link("left")
+		id := s.birth()
+		script := `PATH=/usr/bin:/bin; sleep 0.3 && sleep 0.3 && echo alive >"$0" & exit 0`
+		c := s.on(nil, id, "shim", s.root, id, "/bin/sh", "sh", "-c", script, left)
+		if status := c.exit(); status != 0 {
+			t.Errorf("exit %v", status)
+		}
+		eventually(t, "what the background child writes when the session is over", func() bool {
+			written, _ := os.ReadFile(left)
+			return string(written) == "alive\n"
+		})
+	})
+}
