@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -142,7 +141,7 @@ func runClaims(a *app, asJSON bool) error {
 		t.Rows = append(t.Rows, claimRow(c, verdict == focus.Refused, by.Now))
 	}
 	if asJSON {
-		return json.NewEncoder(a.out).Encode(items)
+		return printJSON(a, items)
 	}
 	return t.Write(a.out, a.screen())
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -235,7 +234,7 @@ func runContextList(a *app, session, keyword string, asJSON bool) error {
 		err = fmt.Errorf("context find: no context file of %s has the keyword %q", m.SessionID, keyword)
 	}
 	if asJSON {
-		return errors.Join(json.NewEncoder(a.out).Encode(items), err)
+		return errors.Join(printJSON(a, items), err)
 	}
 	return errors.Join(a.contextTable(items).Write(a.out, a.screen()), err)
 }

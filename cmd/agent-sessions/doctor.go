@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -132,9 +131,7 @@ func repair(a *app, store *ledger.Store, view *observe.View) error {
 
 func (o doctorOptions) print(a *app, found []doctor.Finding) error {
 	if o.json {
-		enc := json.NewEncoder(a.out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(found)
+		return printJSON(a, found)
 	}
 	for _, f := range found {
 		line := fmt.Sprintf("%-4s  %s: %s", f.Level, f.Check, f.Text)

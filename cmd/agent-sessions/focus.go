@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"time"
@@ -90,7 +89,7 @@ func saveFocus(a *app, o focusOptions, store focus.Store, who caller.Look) error
 	if err != nil || !o.json {
 		return err
 	}
-	return json.NewEncoder(a.out).Encode(r)
+	return printJSON(a, r)
 }
 
 // focusItem is a record in `focus --json`.
@@ -118,7 +117,7 @@ func showFocus(a *app, o focusOptions, store focus.Store) error {
 		}
 	}
 	if o.json {
-		return json.NewEncoder(a.out).Encode(items)
+		return printJSON(a, items)
 	}
 	return t.Write(a.out, a.screen())
 }

@@ -34,18 +34,15 @@ func newListing(view *observe.View, a *app) listing {
 	}
 	counts := map[string]int{}
 	for _, id := range ids {
-		counts[lastDigits(id)]++
+		counts[ledger.LastDigits(id)]++
 	}
 	for _, id := range ids {
-		if l.short[id] = lastDigits(id); counts[lastDigits(id)] > 1 {
+		if l.short[id] = ledger.LastDigits(id); counts[ledger.LastDigits(id)] > 1 {
 			l.short[id] = id
 		}
 	}
 	return l
 }
-
-// lastDigits are what people type of an id.
-func lastDigits(id string) string { return id[strings.LastIndexByte(id, '-')+1:] }
 
 func (l listing) print(w io.Writer, screen present.Screen, sessions []*observe.Session) error {
 	if screen.Terminal && len(sessions) == 0 {

@@ -147,7 +147,7 @@ func TestListFilters(t *testing.T) {
 		var got []string
 		for _, s := range sessions() {
 			if keep(s) {
-				got = append(got, lastDigits(s.Entry.LedgerID))
+				got = append(got, ledger.LastDigits(s.Entry.LedgerID))
 			}
 		}
 		if strings.Join(got, " ") != c.want {

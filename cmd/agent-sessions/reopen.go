@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -195,9 +194,7 @@ func reportJSON(a *app, results []reopen.Result) error {
 		}
 		rows = append(rows, one)
 	}
-	enc := json.NewEncoder(a.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(rows)
+	return printJSON(a, rows)
 }
 
 // show attaches this terminal to a session that has just been started.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,7 +65,7 @@ func runScratch(a *app, session string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return json.NewEncoder(a.out).Encode(f)
+		return printJSON(a, f)
 	}
 	_, err = fmt.Fprintln(a.out, f.Path)
 	return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -99,7 +98,7 @@ func (a *app) printScratchJSON(decisions []cleanup.Decision) error {
 	for i, d := range decisions {
 		items[i] = scratchItemOf(d)
 	}
-	return json.NewEncoder(a.out).Encode(items)
+	return printJSON(a, items)
 }
 
 func newScratchCleanCommand(a *app) *cobra.Command {
@@ -180,7 +179,7 @@ func runScratchClean(a *app, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		err = errors.Join(json.NewEncoder(a.out).Encode(items), err)
+		err = errors.Join(printJSON(a, items), err)
 	}
 	return err
 }

@@ -42,7 +42,7 @@ func Resolve(ids []string, short string) (string, error) {
 		switch {
 		case id == short:
 			return id, nil
-		case short != "" && (strings.HasPrefix(id, short) || isDigits(short) && strings.HasSuffix(lastDigits(id), short)):
+		case short != "" && (strings.HasPrefix(id, short) || isDigits(short) && strings.HasSuffix(LastDigits(id), short)):
 			fits = append(fits, id)
 		}
 	}
@@ -58,5 +58,5 @@ func Resolve(ids []string, short string) (string, error) {
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// lastDigits are the random digits at an id's end.
-func lastDigits(id string) string { return id[strings.LastIndexByte(id, '-')+1:] }
+// LastDigits are the digits at an id's end, which people type.
+func LastDigits(id string) string { return id[strings.LastIndexByte(id, '-')+1:] }
