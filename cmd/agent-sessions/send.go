@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,23 +48,20 @@ func runSend(ctx context.Context, a *app, short, text string, now bool) error {
 	if strings.TrimSpace(text) == "" {
 		return wrongUse("send: the message is empty")
 	}
-	s, err := a.session(ctx, short, observe.Want{})
+	row, desk, err := a.queueOf(short)
 	if err != nil {
 		return err
 	}
-	id := s.Entry.LedgerID
-	if s.State == ledger.Finished || s.State == ledger.Orphaned {
-		return refuse("session %s runs no more: bring it back first: agent-sessions attach %s", id, id)
-	}
-	desk, err := a.messages()
-	if err != nil {
+	if s, err := a.session(ctx, row.LedgerID, observe.Want{}); err != nil {
 		return err
+	} else if s.State == ledger.Finished || s.State == ledger.Orphaned {
+		return refuse("session %s runs no more: bring it back first: agent-sessions attach %s", row.LedgerID, row.LedgerID)
 	}
-	m, err := desk.Queue(id, text)
+	m, err := desk.Queue(row.LedgerID, text)
 	if err != nil {
 		return fmt.Errorf("send: %w", err)
 	}
-	fate, err := a.handOver(ctx, desk, s, m, now)
+	fate, err := a.handOver(ctx, desk, m, now)
 	fmt.Fprintf(a.out, "%d: %s\n", m.Number(), fate)
 	return err
 }
@@ -74,13 +72,27 @@ func (a *app) messages() (deliver.Desk, error) {
 	return deliver.Desk{Store: runs, Now: a.now}, err
 }
 
+// turnEnds is how long a turn's end that is under way may take until the ledger
+// says so: its hook may have looked for messages just before this one came.
+const turnEnds = 500 * time.Millisecond
+
 // handOver types what waits for a session where that may be done now, and says
-// what becomes of a message.
-func (a *app) handOver(ctx context.Context, desk deliver.Desk, s *observe.Session, m runstore.Message, now bool) (string, error) {
-	profile := runtimes.For(s.Entry.Runtime)
-	if ledger.Value(s.Turn) == ledger.TurnIts && profile.StopHook && !now {
-		return "waits for the end of its turn", nil
+// what becomes of a message that was queued.
+func (a *app) handOver(ctx context.Context, desk deliver.Desk, m runstore.Message, now bool) (string, error) {
+	s, err := a.session(ctx, m.SessionID, observe.Want{})
+	if err != nil {
+		return "waits", err
 	}
+	if works(s) && !now {
+		select {
+		case <-ctx.Done():
+		case <-time.After(turnEnds):
+		}
+		if s, err = a.session(ctx, m.SessionID, observe.Want{}); err != nil || works(s) {
+			return "waits for the end of its turn", err
+		}
+	}
+	profile := runtimes.For(s.Entry.Runtime)
 	socket, err := holderOf(s)
 	if err != nil {
 		return waits(profile), nil
@@ -90,18 +102,30 @@ func (a *app) handOver(ctx context.Context, desk deliver.Desk, s *observe.Sessio
 		return "waits", err
 	}
 	t.Now = now
-	typed, arrived, _, err := desk.Type(ctx, t)
-	switch {
-	case errors.Is(err, deliver.ErrNotNow):
+	typed, fate, err := desk.Type(ctx, t)
+	if errors.Is(err, deliver.ErrNotNow) {
 		return waits(profile) + ": " + err.Error(), nil
-	case err != nil:
-		return "was typed; whether it arrived is not known", err
-	case typed.ID != m.ID:
-		return "waits behind others", nil
-	case !arrived:
-		return "was typed; it does not stand in the conversation yet", nil
 	}
-	return "delivered", nil
+	return fateText(profile, typed.ID == m.ID, fate), err
+}
+
+// works tells a session that will look for messages at the end of its turn.
+func works(s *observe.Session) bool {
+	return ledger.Value(s.Turn) == ledger.TurnIts && runtimes.For(s.Entry.Runtime).StopHook
+}
+
+func fateText(p runtimes.Profile, own bool, fate deliver.Fate) string {
+	switch {
+	case !own:
+		return waits(p) + ", behind others"
+	case fate == deliver.Delivered:
+		return "delivered"
+	case fate == deliver.Taken:
+		return "typed, and taken by its prompt"
+	case fate == deliver.Typed:
+		return "typed; it does not stand in the conversation yet"
+	}
+	return "typed; whether it was taken is not known"
 }
 
 func waits(p runtimes.Profile) string {
@@ -124,10 +148,23 @@ func (a *app) typing(s *observe.Session, socket string) (deliver.Typing, error) 
 			return ledger.Value(row.TranscriptPath)
 		},
 		Terminal: deliver.Terminal{
-			Picture: func() ([]byte, int, int, error) { return peekHeld(s) },
+			Picture: func() ([]byte, int, int, error) { return mirrored(s, socket) },
 			Type:    func(keys []byte) error { return host.Type(socket, keys) },
 		},
 	}, err
+}
+
+// mirrored is what draws a hosted session's screen. Where nobody keeps the
+// screen it cannot be told what stands at the prompt.
+func mirrored(s *observe.Session, socket string) (picture []byte, columns, rows int, err error) {
+	status, err := host.Ask(socket)
+	if err == nil && !status.Mirrored {
+		err = fmt.Errorf("%w: its screen is not kept anywhere", deliver.ErrNotNow)
+	}
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	return peekHeld(s)
 }
 
 func newMessagesCommand(a *app) *cobra.Command {

@@ -243,12 +243,18 @@ func (p *prompt) typeIn(keys []byte) error {
 	return nil
 }
 
-func (w *world) typeOne(p *prompt, now bool) (arrived, ok bool, err error) {
+func (w *world) typing(p *prompt) Typing {
 	p.w = w
-	_, arrived, ok, err = w.Type(context.Background(), Typing{
-		SessionID: id, Transcript: func() string { return w.transcript }, Prompt: runtimes.For("claude").Prompt, Now: now, Terminal: Terminal{Picture: p.picture, Type: p.typeIn},
-	})
-	return arrived, ok, err
+	return Typing{
+		SessionID: id, Transcript: func() string { return w.transcript }, Prompt: runtimes.For("claude").Prompt, Terminal: Terminal{Picture: p.picture, Type: p.typeIn},
+	}
+}
+
+func (w *world) typeOne(p *prompt, now bool) (Fate, error) {
+	t := w.typing(p)
+	t.Now = now
+	_, fate, err := w.Type(context.Background(), t)
+	return fate, err
 }
 
 func TestAMessageIsTypedAtAnEmptyPromptAlone(t *testing.T) {
@@ -269,9 +275,9 @@ func TestAMessageIsTypedAtAnEmptyPromptAlone(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.queued("first line\nsecond \x1b[201~line")
-		arrived, ok, err := w.typeOne(&tc.prompt, tc.now)
-		if !ok || (err == nil) != tc.typed || tc.typed && arrived != (tc.states == "") || !tc.typed && !errors.Is(err, ErrNotNow) {
-			t.Errorf("%s: arrived %t, ok %t, %v", tc.name, arrived, ok, err)
+		fate, err := w.typeOne(&tc.prompt, tc.now)
+		if (err == nil) != tc.typed || tc.typed && (fate == Delivered) != (tc.states == "") || !tc.typed && (fate != Nothing || !errors.Is(err, ErrNotNow)) {
+			t.Errorf("%s: %d, %v", tc.name, fate, err)
 		}
 		if got := w.states(); got != tc.states {
 			t.Errorf("%s: %s", tc.name, got)
@@ -286,27 +292,41 @@ func TestEnterNeverAnswersAQuestion(t *testing.T) {
 	w := newWorld(t)
 	w.queued("Yes")
 	p := &prompt{then: func(p *prompt) { p.asks = true }}
-	if arrived, _, err := w.typeOne(p, false); !arrived || err != nil {
-		t.Errorf("arrived %t, %v", arrived, err)
+	if fate, err := w.typeOne(p, false); fate != Delivered || err != nil {
+		t.Errorf("%d, %v", fate, err)
 	}
 	if len(p.pressed) != 2 {
 		t.Errorf("pressed %q", p.pressed)
 	}
 }
 
-func TestATextThatIsNotTakenIsToldAndNotTypedAgain(t *testing.T) {
+func TestATextThatIsNotTakenIsOnlySentLater(t *testing.T) {
 	w := newWorld(t)
 	w.queued("one", "two")
 	p := &prompt{stuck: true}
-	if _, _, err := w.typeOne(p, false); err == nil || errors.Is(err, ErrNotNow) {
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	if _, _, err := w.Type(ctx, w.typing(p)); err == nil || errors.Is(err, ErrNotNow) {
 		t.Errorf("got %v", err)
 	}
-	if _, ok, err := w.typeOne(&prompt{}, false); ok || err != nil || w.states() != "msg_1 offered, msg_2 queued" {
-		t.Errorf("again: %t, %v, %s", ok, err, w.states())
+	if fate, err := w.typeOne(&prompt{}, false); fate != Nothing || err != nil || w.states() != "msg_1 offered, msg_2 queued" {
+		t.Errorf("while it is on its way: %d, %v, %s", fate, err, w.states())
+	}
+	p.stuck, p.pressed = false, nil
+	if fate, err := w.typeOne(p, false); fate != Delivered || err != nil || w.states() != "msg_2 queued" || len(p.pressed) != 1 {
+		t.Errorf("where it stands: %d, %v, %s, pressed %q", fate, err, w.states(), p.pressed)
+	}
+}
+
+func TestOneThatIsUnconfirmedIsNotTypedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.queued("one", "two")
+	if fate, err := w.typeOne(&prompt{deaf: true}, false); fate != Typed || err != nil {
+		t.Errorf("%d, %v", fate, err)
 	}
 	w.must(w.Settle(Moment{SessionID: id, Transcript: w.transcript}, true))
-	if arrived, _, err := w.typeOne(&prompt{}, false); !arrived || err != nil || w.states() != "msg_1 unconfirmed" {
-		t.Errorf("the next: %t, %v, %s", arrived, err, w.states())
+	if fate, err := w.typeOne(&prompt{}, false); fate != Delivered || err != nil || w.states() != "msg_1 unconfirmed" {
+		t.Errorf("the next: %d, %v, %s", fate, err, w.states())
 	}
 }
 
@@ -314,20 +334,20 @@ func TestWithoutAnyonesWordAMovingScreenIsBusy(t *testing.T) {
 	for _, moves := range []bool{false, true} {
 		w := newWorld(t)
 		w.queued("one")
-		p := &prompt{w: w}
+		p := &prompt{}
+		typing := w.typing(p)
 		looks := 0
-		_, arrived, _, err := w.Type(context.Background(), Typing{
-			SessionID: id, Transcript: func() string { return w.transcript }, Prompt: runtimes.For("claude").Prompt, Unsure: true,
-			Terminal: Terminal{Type: p.typeIn, Picture: func() ([]byte, int, int, error) {
-				picture, columns, rows, err := p.picture()
-				if looks++; moves {
-					picture = append(fmt.Appendf(nil, "working %d\r\n", looks), picture...)
-				}
-				return picture, columns, rows, err
-			}},
-		})
-		if arrived == moves || errors.Is(err, ErrNotNow) != moves {
-			t.Errorf("moves %t: arrived %t, %v", moves, arrived, err)
+		typing.Unsure, typing.Transcript = true, func() string { return "" }
+		typing.Terminal.Picture = func() ([]byte, int, int, error) {
+			picture, columns, rows, err := p.picture()
+			if looks++; moves {
+				picture = append(fmt.Appendf(nil, "working %d\r\n", looks), picture...)
+			}
+			return picture, columns, rows, err
+		}
+		_, fate, err := w.Type(context.Background(), typing)
+		if (fate == Taken) == moves || errors.Is(err, ErrNotNow) != moves || (w.states() == "") == moves {
+			t.Errorf("moves %t: %d, %v, %s", moves, fate, err, w.states())
 		}
 	}
 }

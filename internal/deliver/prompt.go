@@ -41,21 +41,23 @@ func ReadPrompt(s screen.Screen, look runtimes.Prompt) Prompt {
 
 // behind is what stands behind the mark of a prompt's row, "" for the hint.
 func behind(row string, look runtimes.Prompt) (text string, marked bool) {
-	text, marked = strings.CutPrefix(strings.TrimSpace(row), look.Mark)
+	row = strings.TrimSpace(row)
+	for _, mark := range strings.Fields(look.Mark) {
+		if text, marked = strings.CutPrefix(row, mark); marked {
+			break
+		}
+	}
 	text = strings.TrimSpace(text)
 	if look.Hint != "" && strings.HasPrefix(text, look.Hint) {
 		text = ""
 	}
-	return text, marked && look.Mark != ""
+	return text, marked
 }
 
 // continued tells a row below an empty first one that holds more of a draft: no
 // frame, and not blank.
 func continued(row string, look runtimes.Prompt) bool {
-	text := strings.TrimSpace(row)
-	if inner, ok := strings.CutPrefix(text, look.Mark); ok {
-		text = strings.TrimSpace(inner)
-	}
+	text, _ := behind(row, look)
 	return strings.Trim(text, "─━═╌╍╰╯└┘╹▀▄▔▁│┃ ") != ""
 }
 

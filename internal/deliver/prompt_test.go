@@ -31,6 +31,8 @@ func TestWhatAScreenSaysOfItsPrompt(t *testing.T) {
 		{"codex", "working", "• Working (3s • esc to interrupt)\n\n› ¦‹Ask Codex›\n\n  ? for shortcuts", Busy},
 		{"codex", "a draft", "› half a draft¦\n\n  tab to queue message", Draft},
 		{"gemini", "idle", rule + "\n Shift+Tab to accept edits\n\n > ¦  Type your message or @path/to/file\n\n workspace (/directory)", Empty},
+		{"gemini", "idle, without asking", rule + "\n YOLO Ctrl+Y\n\n * ¦  Type your message or @path/to/file\n\n workspace", Empty},
+		{"gemini", "a shell mode", " ! ¦\n\n workspace", Elsewhere},
 		{"gemini", "a draft", " > half a draft¦\n\n workspace (/directory)", Draft},
 		{"opencode", "begun", "  ┃\n  ┃  ¦Ask anything… \"Fix broken tests\"\n  ┃\n  ┃  Build · model", Empty},
 		{"opencode", "idle", "  ┃\n  ┃  ¦\n  ┃\n  ┃  Build · model loopback\n  ctrl+p commands", Empty},

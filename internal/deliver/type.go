@@ -42,9 +42,9 @@ var ErrNotNow = errors.New("nothing can be typed into it now")
 
 // Steps of typing, and how long each may take before it is given up.
 const (
-	pasteWait = 3 * time.Second
-	enterWait = 5 * time.Second
-	seenWait  = 3 * time.Second
+	pasteWait = 10 * time.Second
+	enterWait = 10 * time.Second
+	seenWait  = 5 * time.Second
 	lookAgain = 40 * time.Millisecond
 	// stillFor is longer than a working CLI's clock or spinner stands still.
 	stillFor = 1500 * time.Millisecond
@@ -57,28 +57,84 @@ const (
 	enter      = "\r"
 )
 
+// Fate is what became of a message that was typed.
+type Fate int
+
+const (
+	// Nothing was typed: none waits, or one is on its way.
+	Nothing Fate = iota
+	// Typed: the prompt took it, and nothing shows yet that it arrived.
+	Typed
+	// Taken: the prompt took it, and nothing of this session ever shows more.
+	Taken
+	// Delivered: it stands in the conversation.
+	Delivered
+)
+
 // Type types the next message of a session at its prompt and sends it, where
-// the prompt is empty and the CLI idle, else ErrNotNow. It returns the message
-// and whether it was seen to arrive; ok is false where none waits.
-func (d Desk) Type(ctx context.Context, t Typing) (m runstore.Message, arrived, ok bool, err error) {
+// the prompt is empty and the CLI idle, else ErrNotNow. One that stands at the
+// prompt already, since whoever typed it was cut short, is only sent.
+func (d Desk) Type(ctx context.Context, t Typing) (m runstore.Message, fate Fate, err error) {
 	if err := d.Settle(Moment{SessionID: t.SessionID, Transcript: t.Transcript()}, false); err != nil {
-		return m, false, false, err
+		return m, Nothing, err
 	}
 	queue, err := d.Store.Queue(t.SessionID)
-	if err != nil || next(queue) < 0 {
-		return m, false, false, err
+	if err != nil || len(queue) == 0 {
+		return m, Nothing, err
+	}
+	if m, ok, err := t.standing(queue); ok || err != nil {
+		return d.send(ctx, t, m, err)
+	}
+	if next(queue) < 0 {
+		return m, Nothing, nil
 	}
 	if err := t.mayType(ctx); err != nil {
-		return m, false, true, err
+		return m, Nothing, err
 	}
-	m, ok, err = d.offerTyped(t)
+	m, ok, err := d.offerTyped(t)
 	if err != nil || !ok {
-		return m, false, ok, err
+		return m, Nothing, err
 	}
-	if err := t.paste(ctx, typed(m.Text)); err != nil {
-		return m, false, true, fmt.Errorf("type %s: %w", m.ID, err)
+	return d.send(ctx, t, m, t.paste(ctx, typed(m.Text)))
+}
+
+// standing is the message that was typed and stands at the prompt.
+func (t Typing) standing(queue []runstore.Queued) (m runstore.Message, ok bool, err error) {
+	for _, q := range queue {
+		if q.OfferedBy == runstore.WayTyped {
+			if ok, err = t.shows(typed(q.Text)); ok || err != nil {
+				return q.Message, ok, err
+			}
+		}
 	}
-	return m, d.arrives(ctx, t, m), true, nil
+	return m, false, nil
+}
+
+// send sends what stands at the prompt and looks what becomes of it. before is
+// what went wrong until then.
+func (d Desk) send(ctx context.Context, t Typing, m runstore.Message, before error) (runstore.Message, Fate, error) {
+	if before == nil {
+		before = t.enter(ctx, typed(m.Text))
+	}
+	if before != nil {
+		return m, Nothing, fmt.Errorf("type %s: %w", m.ID, before)
+	}
+	if t.Unsure && t.Transcript() == "" {
+		return m, Taken, d.take(t.SessionID, m)
+	}
+	if d.arrives(ctx, t, m) {
+		return m, Delivered, nil
+	}
+	return m, Typed, nil
+}
+
+// take takes a message out of the queue that the prompt took.
+func (d Desk) take(sessionID string, m runstore.Message) error {
+	if _, err := d.Store.DropMessage(sessionID, m.ID); err != nil {
+		return err
+	}
+	d.write(sessionID, journal{{ID: m.ID, Type: runstore.EventQueue, Phase: "taken"}})
+	return nil
 }
 
 // mayType looks at the prompt, twice where a CLI that works would move it.
@@ -141,9 +197,7 @@ func (d Desk) offerTyped(t Typing) (m runstore.Message, ok bool, err error) {
 	return m, ok, err
 }
 
-// paste types a text and, once it stands at the prompt, sends it. Enter is only
-// pressed while the text stands there: whatever else is on the screen by then
-// may be a question, which Enter would answer.
+// paste types a text and waits until it stands at the prompt.
 func (t Typing) paste(ctx context.Context, text string) error {
 	if err := t.Terminal.Type([]byte(pasteBegin + text + pasteEnd)); err != nil {
 		return err
@@ -151,6 +205,13 @@ func (t Typing) paste(ctx context.Context, text string) error {
 	if err := t.until(ctx, pasteWait, text, true, nil); err != nil {
 		return fmt.Errorf("it does not show at the prompt: %w", err)
 	}
+	return nil
+}
+
+// enter sends what stands at the prompt. Enter is only pressed while the text
+// stands there: whatever else is on the screen by then may be a question, which
+// Enter would answer.
+func (t Typing) enter(ctx context.Context, text string) error {
 	press := func() error { return t.Terminal.Type([]byte(enter)) }
 	if err := t.until(ctx, enterWait, text, false, press); err != nil {
 		return fmt.Errorf("it stands at the prompt and is not taken: %w", err)

@@ -69,7 +69,8 @@ func (h *holder) status() wire.Status {
 	return s
 }
 
-// peek answers with what draws the last screenful.
+// peek answers with what draws the last screenful, the cursor where the CLI has it, as far as the screen is
+// mirrored.
 func (c *client) peek() {
 	h := c.h
 	fromRing := func() { c.send(wire.Screen, h.output.ring.screenful(int(h.size.Rows))) }
@@ -80,14 +81,14 @@ func (c *client) peek() {
 	m := h.mirror
 	m.barrier(func(done func()) {
 		go func() {
-			lines, err := m.server.Screen()
+			lines, x, y, err := m.server.Screen()
 			h.mail.post(func() {
 				done()
 				if err != nil {
 					fromRing()
 					return
 				}
-				c.send(wire.Screen, ctlseq.Lines(nil, lines))
+				c.send(wire.Screen, fmt.Appendf(ctlseq.Lines(nil, lines), "\x1b[%d;%dH", y+1, x+1))
 			})
 		}()
 	}, fromRing)

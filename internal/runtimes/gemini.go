@@ -29,7 +29,7 @@ var gemini = Profile{
 		{"--include-directories", Value, Path},
 		{"--screen-reader", Nothing, Word},
 	},
-	Prompt:          Prompt{Mark: ">", Hint: "Type your message", Busy: "esc to cancel"},
+	Prompt:          Prompt{Mark: "> *", Hint: "Type your message", Busy: "esc to cancel"},
 	Services:        []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
 	ServiceFlags:    []string{"--acp", "--experimental-acp", "--list-*", "-l", "--delete-session"},
 	HeadlessFlags:   []string{"--prompt"},

@@ -97,7 +97,7 @@ type Profile struct {
 // Prompt is how a CLI's empty prompt looks on its screen. Without a Mark nothing
 // is ever typed into it.
 type Prompt struct {
-	// Mark begins the prompt's row, where the cursor is.
+	// Mark begins the prompt's row, where the cursor is: one of the words in it.
 	Mark string
 	// Hint is what stands behind it while it is empty, "" for nothing, as far as
 	// it is not printed faintly.

@@ -76,7 +76,16 @@ func parsePicture(out, mark []byte) (p Picture, err error) {
 	return p, nil
 }
 
-// Screen is what the session's pane shows, as Picture's lines.
-func (s Server) Screen() ([]byte, error) {
-	return s.call("capture-pane", "-p", "-e", "-J", "-t", Session)
+// Screen is what the session's pane shows, as Picture's lines, and where its
+// cursor is, from 0.
+func (s Server) Screen() (lines []byte, x, y int, err error) {
+	out, err := s.call("display-message", "-p", "-t", Session, "#{cursor_x} #{cursor_y}", ";", "capture-pane", "-p", "-e", "-J", "-t", Session)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	head, lines, found := bytes.Cut(out, []byte("\n"))
+	if n, err := fmt.Sscanf(string(head), "%d %d", &x, &y); !found || n != 2 || err != nil {
+		return nil, 0, 0, fmt.Errorf("%w: %q", ErrBadAnswer, head)
+	}
+	return lines, x, y, nil
 }
