@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"agentwrap/internal/attend"
 	"agentwrap/internal/deliver"
-	"agentwrap/internal/host"
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/observe"
 	"agentwrap/internal/present"
@@ -93,14 +93,14 @@ func (a *app) handOver(ctx context.Context, desk deliver.Desk, m runstore.Messag
 		}
 	}
 	profile := runtimes.For(s.Entry.Runtime)
-	socket, err := holderOf(s)
-	if err != nil {
+	if _, err := holderOf(s); err != nil {
 		return waits(profile), nil
 	}
-	t, err := a.typing(s, socket)
+	store, err := a.store()
 	if err != nil {
 		return "waits", err
 	}
+	t := attend.TypingFor(store, s)
 	t.Now = now
 	typed, fate, err := desk.Type(ctx, t)
 	if errors.Is(err, deliver.ErrNotNow) {
@@ -133,38 +133,6 @@ func waits(p runtimes.Profile) string {
 		return "waits for the end of its next turn"
 	}
 	return "waits until its prompt is empty"
-}
-
-// typing is how a message is typed into a hosted session.
-func (a *app) typing(s *observe.Session, socket string) (deliver.Typing, error) {
-	store, err := a.store()
-	return deliver.Typing{
-		SessionID: s.Entry.LedgerID, Prompt: runtimes.For(s.Entry.Runtime).Prompt, Unsure: s.Turn == nil,
-		Transcript: func() string {
-			row, err := store.Read(s.Entry.LedgerID)
-			if err != nil {
-				row = s.Entry
-			}
-			return ledger.Value(row.TranscriptPath)
-		},
-		Terminal: deliver.Terminal{
-			Picture: func() ([]byte, int, int, error) { return mirrored(s, socket) },
-			Type:    func(keys []byte) error { return host.Type(socket, keys) },
-		},
-	}, err
-}
-
-// mirrored is what draws a hosted session's screen. Where nobody keeps the
-// screen it cannot be told what stands at the prompt.
-func mirrored(s *observe.Session, socket string) (picture []byte, columns, rows int, err error) {
-	status, err := host.Ask(socket)
-	if err == nil && !status.Mirrored {
-		err = fmt.Errorf("%w: its screen is not kept anywhere", deliver.ErrNotNow)
-	}
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	return peekHeld(s)
 }
 
 func newMessagesCommand(a *app) *cobra.Command {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"agentwrap/internal/attend"
 	"agentwrap/internal/notify"
 	"agentwrap/internal/procscan"
 	"agentwrap/internal/rescue"
@@ -74,6 +75,9 @@ func (a *app) sweeper() (*sweep.Sweeper, error) {
 		Notify:  &notify.Notifier{Root: src.Store.Dir(), Settings: chosen.Notify, Environ: a.env, Now: a.now},
 	}
 	s.Tidy = tidy.Tidier{Ledger: src.Store, Getenv: a.getenv, Settings: chosen.Scratch, Now: a.now}.Run
+	if runs, err := a.runs(); err == nil {
+		s.Attend = attend.Attendant{Sources: src, Runs: runs, IdleExit: chosen.IdleExit}.Run
+	}
 	if program, err := tmuxhost.Find(a.getenv("PATH")); err == nil {
 		s.Panes = func(socket string) ([]procscan.Pane, error) {
 			panes, err := tmuxhost.Server{Program: program, Socket: socket}.Panes()
@@ -127,6 +131,10 @@ func sweepSummary(r sweep.Report) string {
 	count(len(r.Pruned), "removed after a month")
 	count(len(r.SetAside), "damaged and set aside")
 	count(len(r.Notified), "told of")
+	if r.Attended != nil {
+		count(len(r.Attended.Delivered), "given a message")
+		count(len(r.Attended.Ended), "ended after being idle")
+	}
 	if t := r.Tidied; t != nil {
 		count(len(t.Scratch), "scratch folders removed")
 		count(len(t.Context), "context files removed")

@@ -170,6 +170,12 @@ func (t Typing) promptIsFree() (picture []byte, err error) {
 	return nil, fmt.Errorf("%w: its screen shows no prompt", ErrNotNow)
 }
 
+// Look tells what a session's screen says of its prompt.
+func Look(t Typing) (Prompt, error) {
+	prompt, _, err := t.look()
+	return prompt, err
+}
+
 func (t Typing) look() (Prompt, []byte, error) {
 	picture, columns, rows, err := t.Terminal.Picture()
 	if err != nil {

@@ -71,6 +71,7 @@ var claude = Profile{
 		{"--exclude-dynamic-system-prompt-sections", Nothing, Word},
 	},
 	Prompt:   Prompt{Mark: "❯", Busy: "esc to interrupt"},
+	Quit:     "/exit",
 	StopHook: true,
 	Services: []string{"agents", "attach", "auth", "auto-mode", "daemon", "doctor", "gateway", "import", "install", "logs", "mcp", "plugin", "plugins",
 		"purge", "respawn", "rm", "setup-token", "stop", "kill", "ultrareview", "update", "upgrade", "remote-control", "migrate-installer",

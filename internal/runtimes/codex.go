@@ -36,6 +36,7 @@ var codex = Profile{
 		{"--no-daemon", Nothing, Word},
 	},
 	Prompt: Prompt{Mark: "›", Busy: "esc to interrupt"},
+	Quit:   "/quit",
 	Services: []string{"login", "logout", "mcp", "mcp-server", "plugin", "app-server", "remote-control", "completion", "update", "doctor", "sandbox", "debug",
 		"apply", "a", "queue", "archive", "unarchive", "delete", "migrate-rollouts", "migrate-nfs-db", "cloud", "exec-server", "features", "help"},
 	Daemons:        []string{"app-server"},

@@ -30,6 +30,7 @@ var gemini = Profile{
 		{"--screen-reader", Nothing, Word},
 	},
 	Prompt:          Prompt{Mark: "> *", Hint: "Type your message", Busy: "esc to cancel"},
+	Quit:            "/quit",
 	Services:        []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
 	ServiceFlags:    []string{"--acp", "--experimental-acp", "--list-*", "-l", "--delete-session"},
 	HeadlessFlags:   []string{"--prompt"},

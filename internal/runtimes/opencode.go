@@ -5,6 +5,7 @@ var opencode = Profile{
 	Name:   "opencode",
 	Flags:  opencodeFlags,
 	Prompt: Prompt{Mark: "┃", Hint: "Ask anything", Busy: "esc interrupt"},
+	Quit:   "/exit",
 	Services: []string{"completion", "acp", "mcp", "debug", "providers", "auth", "agent", "upgrade", "uninstall", "serve", "web", "attach", "models", "stats",
 		"export", "import", "github", "session", "plugin", "plug", "db"},
 	Daemons:       []string{"serve", "web"},

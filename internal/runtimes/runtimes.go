@@ -75,6 +75,8 @@ type Profile struct {
 	GiveID GiveID
 	// Prompt is how its empty prompt looks.
 	Prompt Prompt
+	// Quit is the command that ends it at its prompt.
+	Quit string
 	// StopHook tells that its hook at a turn's end can have it go on with a
 	// message.
 	StopHook bool

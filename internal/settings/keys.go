@@ -24,6 +24,7 @@ func (s *Settings) keys() map[string]setter {
 		"rescue.total_mb":               number(0, 1<<20, func(n int64) { s.Rescue.TotalLimit = n * mega }),
 		"scratch_days":                  number(1, 36500, func(n int64) { s.Scratch.Days = int(n) }),
 		"scratch_notice_mb":             number(1, 1<<30, func(n int64) { s.Scratch.NoticeBytes = n * mega }),
+		"idle_exit":                     durations(&s.IdleExit),
 		"detach_key":                    value(&s.DetachKey),
 		"reopen_at_login":               value(&s.ReopenAtLogin),
 	}
@@ -61,6 +62,25 @@ func list(to *[]string) setter {
 			return errors.New("its first string is empty and must be a program")
 		}
 		*to = l
+		return nil
+	}
+}
+
+func durations(to *map[string]time.Duration) setter {
+	return func(raw json.RawMessage) error {
+		var given map[string]string
+		if err := json.Unmarshal(raw, &given); err != nil || given == nil {
+			return fmt.Errorf("%.40s is not an object of times such as \"30m\"", raw)
+		}
+		read := map[string]time.Duration{}
+		for name, text := range given {
+			d, err := time.ParseDuration(text)
+			if err != nil || d <= 0 {
+				return fmt.Errorf("%.40q is not a time such as 30m", text)
+			}
+			read[name] = d
+		}
+		*to = read
 		return nil
 	}
 }

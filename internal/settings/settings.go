@@ -24,6 +24,9 @@ type Settings struct {
 	Notify  Notify
 	Rescue  Rescue
 	Scratch Scratch
+	// IdleExit is how long hosted sessions of a runtime must have been idle until
+	// they end by themselves, where the session has no policy of its own.
+	IdleExit map[string]time.Duration
 	// DetachKey leaves a hosted session, such as "ctrl-]"; "" for none.
 	DetachKey string
 	// ReopenAtLogin brings lost sessions back when the user logs in.

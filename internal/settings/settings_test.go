@@ -27,11 +27,12 @@ func homeWith(t *testing.T, text string) func(string) string {
 func TestEveryKey(t *testing.T) {
 	s, problems := Read(homeWith(t, `{
 		"notify": {"command": ["say", "-x"], "lost": false, "needs_you": false, "finished": false, "attached": true, "finished_after_minutes": 3},
-		"rescue": {"file_mb": 7, "total_mb": 9}, "scratch_days": 30, "scratch_notice_mb": 5, "detach_key": "ctrl-]", "reopen_at_login": true}`))
+		"rescue": {"file_mb": 7, "total_mb": 9}, "scratch_days": 30, "scratch_notice_mb": 5, "idle_exit": {"claude": "30m", "codex": "1h30m"}, "detach_key": "ctrl-]", "reopen_at_login": true}`))
 	want := Settings{
 		Notify:    Notify{Command: []string{"say", "-x"}, Attached: true, FinishedAfter: 3 * time.Minute},
 		Rescue:    Rescue{7 << 20, 9 << 20},
 		Scratch:   Scratch{30, 5 << 20},
+		IdleExit:  map[string]time.Duration{"claude": 30 * time.Minute, "codex": 90 * time.Minute},
 		DetachKey: "ctrl-]", ReopenAtLogin: true,
 	}
 	if diff := cmp.Diff(want, s); diff != "" || len(problems) != 0 {
@@ -52,6 +53,8 @@ func TestABadKeyIsToldAndItsDefaultStands(t *testing.T) {
 		`{"notify": {"lost": "yes"}}`:             `notify.lost: "yes" is not a bool`,
 		`{"notify": {"command": "say"}}`:          "not a list of strings",
 		`{"notify": {"command": [""]}}`:           "must be a program",
+		`{"idle_exit": "30m"}`:                    "is not an object of times",
+		`{"idle_exit": {"claude": "0s"}}`:         `"0s" is not a time such as 30m`,
 		`{"notify": 7}`:                           "notify is not an object",
 		`{"notify": {"colour": 1}}`:               `there is no setting "notify.colour"`,
 		`{"scratch-days": 7}`:                     `there is no setting "scratch-days"`,

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"agentwrap/internal/attend"
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/notify"
 	"agentwrap/internal/observe"
@@ -30,6 +31,9 @@ type Sweeper struct {
 	Rescue Rescue
 	// Notify tells the user. nil: nobody is told.
 	Notify *notify.Notifier
+	// Attend gives running sessions what they are owed: messages that wait, an end
+	// when they have been idle for long enough. nil: nothing is.
+	Attend func(context.Context) (attend.Report, error)
 	// Tidy removes what sessions that are over left behind, when it is time to;
 	// done is false where it is not. nil: nothing is removed.
 	Tidy func() (report tidy.Report, done bool, err error)
@@ -46,6 +50,8 @@ type Report struct {
 	SetAside []string     `json:"setAside"`
 	Pruned   []string     `json:"pruned"`
 	Notified []string     `json:"notified"`
+	// Attended is what running sessions were given.
+	Attended *attend.Report `json:"attended"`
 	// Tidied is what was removed besides, null where it was not time to look.
 	Tidied       *tidy.Report   `json:"tidied"`
 	Unverifiable []Unverifiable `json:"unverifiable"`
@@ -122,8 +128,23 @@ func (s *Sweeper) Run(ctx context.Context) (Report, error) {
 		return r, fmt.Errorf("sweep: %w", err)
 	}
 	err = s.tell(ctx, &r)
+	s.attend(ctx, &r)
 	s.tidyUp(ctx, &r)
 	return r, err
+}
+
+func (s *Sweeper) attend(ctx context.Context, r *Report) {
+	if s.Attend == nil {
+		return
+	}
+	report, err := s.Attend(ctx)
+	if err != nil {
+		r.Failed = append(r.Failed, Failure{Why: err.Error()})
+	}
+	r.Attended = &report
+	for _, why := range report.Failed {
+		r.Failed = append(r.Failed, Failure{Why: why})
+	}
 }
 
 // tidyUp comes last: it may take long.
