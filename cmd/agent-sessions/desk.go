@@ -27,6 +27,7 @@ func (a *app) desk(view *observe.View, src observe.Sources) reopen.Desk {
 			}
 			return s.Settle(ctx, id)
 		},
+		Environ: a.nextEnviron(src.Store),
 	}
 }
 

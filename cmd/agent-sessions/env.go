@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"agentwrap/internal/ledger"
 	"agentwrap/internal/present"
 	"agentwrap/internal/runstore"
+	"agentwrap/internal/runtimes"
 )
 
 type envOptions struct {
@@ -107,4 +109,25 @@ func (o *envOptions) absolute() (err error) {
 		o.configHome, err = filepath.Abs(o.configHome)
 	}
 	return err
+}
+
+// nextEnviron puts what is kept for a session into the environment of its next
+// opening: its own, else that of the nearest session that it continues.
+func (a *app) nextEnviron(store *ledger.Store) func(*ledger.Entry, runtimes.Profile, []string) ([]string, error) {
+	return func(e *ledger.Entry, p runtimes.Profile, env []string) ([]string, error) {
+		runs, err := a.runs()
+		if err != nil {
+			return env, nil // without a HOME nothing is kept
+		}
+		for _, id := range store.Lineage(e) {
+			m, err := keptFor(runs, id)
+			if err != nil {
+				return env, err
+			}
+			if m.KeepsEnviron() {
+				return m.Environ(env, p.ConfigHomeVar), nil
+			}
+		}
+		return env, nil
+	}
 }

@@ -112,11 +112,11 @@ func bindScratch(dir, from string, who caller.Look) error {
 	switch from {
 	case "ancestor":
 		if agent, ok := who.Agent(); ok {
-			return scratch.Bind(dir, agent.Identity)
+			return scratch.Bind(dir, agent.Identity, hostname())
 		}
 	case "parent":
 		if id, err := process.Of(who.PPID); err == nil {
-			return scratch.Bind(dir, id)
+			return scratch.Bind(dir, id, hostname())
 		}
 	}
 	return nil

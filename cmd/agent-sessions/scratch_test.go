@@ -106,7 +106,7 @@ func TestScratchChoosesTheFolderInTheContractsOrder(t *testing.T) {
 func TestScratchOfAProcessNamesItForGood(t *testing.T) {
 	d := newDesk(t)
 	dir := strings.TrimSpace(d.does("scratch"))
-	if _, ok := scratch.ProcessOf(dir); !ok {
+	if _, _, ok := scratch.ProcessOf(dir); !ok {
 		t.Errorf("no process is bound to %s (session %s)", dir, scratch.SessionOf(dir))
 	}
 }

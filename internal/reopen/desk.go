@@ -31,6 +31,9 @@ type Desk struct {
 	// Settle saves a dead session's uncommitted work before anyone goes on in
 	// its folder.
 	Settle func(ctx context.Context, id string) error
+	// Environ puts what a session's user keeps for its next opening into its
+	// environment. nil: nothing is kept.
+	Environ func(e *ledger.Entry, p runtimes.Profile, env []string) ([]string, error)
 }
 
 // Plan decides how to get back into one of the view's sessions.
@@ -116,7 +119,14 @@ func (d Desk) Resumption(ctx context.Context, e *ledger.Entry, action Action) (s
 		warning = fmt.Errorf("the uncommitted work of session %s is not saved yet: %w", e.LedgerID, err)
 	}
 	s, missing := StartIn(ctx, d.ShimDir, e.Runtime, args, d.Env, ledger.Value(e.CWD))
-	return s.Continue(e, profile), errors.Join(warning, missing), nil
+	s = s.Continue(e, profile)
+	if d.Environ != nil {
+		var unread error
+		if s.Env, unread = d.Environ(e, profile, s.Env); unread != nil {
+			missing = errors.Join(missing, unread)
+		}
+	}
+	return s, errors.Join(warning, missing), nil
 }
 
 // Exec makes this process the start: the shim, and through it the CLI. It

@@ -249,3 +249,19 @@ func TestIdlePolicies(t *testing.T) {
 		}
 	}
 }
+
+func TestTheEnvironmentOfTheNextOpening(t *testing.T) {
+	env := []string{"PATH=/usr/bin", "K=0", "HOME=/h", "CODEX_HOME=/old"}
+	m := SessionMeta{PrependPaths: []string{"/b", "/a", "/b"}, Env: []string{"K=1", "L=x=y", "K=2", "=bad", "none"}, AgentRunnerConfigHome: "/c"}
+	got := m.Environ(env, "CODEX_HOME")
+	want := []string{"HOME=/h", "PATH=/b:/a:/b:/usr/bin", "L=x=y", "K=2", "CODEX_HOME=/c"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"PATH=/usr/bin", "K=0", "HOME=/h", "CODEX_HOME=/old"}, (SessionMeta{}).Environ(env, "CODEX_HOME")); diff != "" {
+		t.Error(diff)
+	}
+	if got := (SessionMeta{PrependPaths: []string{"/a"}, AgentRunnerConfigHome: "/c"}).Environ(nil, ""); len(got) != 1 || got[0] != "PATH=/a" {
+		t.Errorf("without a PATH: %q", got)
+	}
+}

@@ -153,23 +153,25 @@ func SessionOf(dir string) string {
 	return filepath.Base(dir)
 }
 
-// Bind says in a folder which process its session is: for one named NAME:PID.
-func Bind(dir string, id process.Identity) error {
-	if err := statefile.Write(filepath.Join(dir, processFile), []byte(id.Key()+"\n"), statefile.Soon); err != nil {
+// Bind says in a folder which process of which machine its session is: for one
+// named NAME:PID.
+func Bind(dir string, id process.Identity, host string) error {
+	if err := statefile.Write(filepath.Join(dir, processFile), []byte(id.Key()+"\n"+host+"\n"), statefile.Soon); err != nil {
 		return fmt.Errorf("name the process of a scratch folder: %w", err)
 	}
 	return nil
 }
 
-// ProcessOf is the process that Bind named; ok is false where none is, or no
-// whole one.
-func ProcessOf(dir string) (id process.Identity, ok bool) {
+// ProcessOf is the process that Bind named, and its machine; ok is false where
+// none is, or no whole one.
+func ProcessOf(dir string) (id process.Identity, host string, ok bool) {
 	raw, err := statefile.Read(filepath.Join(dir, processFile), sessionLimit)
-	parts := strings.Split(strings.TrimSpace(string(raw)), ":")
+	key, host, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
+	parts := strings.Split(key, ":")
 	if err != nil || len(parts) != 3 {
-		return id, false
+		return id, "", false
 	}
 	pid, err := strconv.Atoi(parts[1])
 	ticks, terr := strconv.ParseUint(parts[2], 10, 64)
-	return process.Identity{BootID: parts[0], PID: pid, StartTicks: ticks}, err == nil && terr == nil && parts[0] != ""
+	return process.Identity{BootID: parts[0], PID: pid, StartTicks: ticks}, host, err == nil && terr == nil && parts[0] != ""
 }

@@ -15,8 +15,8 @@ import (
 	"agentwrap/test/model"
 )
 
-// hooked has claude's hooks call a command.
-func hooked(t *testing.T, w *cli.World, command string) {
+// hookedBy has claude's hooks call a command.
+func hookedBy(t *testing.T, w *cli.World, command string) {
 	t.Helper()
 	entry := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command, "timeout": 10}}}}
 	hooks := map[string]any{}
@@ -73,7 +73,7 @@ func heard(w *cli.World, text string) (n int) {
 
 func TestThreeMessagesQueuedWhileItWorksAreThreeTurnsInOrder(t *testing.T) {
 	wrapped(t, claude, func(t *testing.T, w *cli.World) {
-		hooked(t, w, filepath.Join(w.Shims, "agent-sessions")+" hook claude")
+		does(t, w, "hooks", "install", "claude")
 		gate := model.NewGate()
 		w.Model.Add(model.Script{Prompt: "say hello", Turns: []model.Turn{{model.Text("Hello.\n\n"), gate, model.Text("And the last.")}}},
 			model.Say("message one", "Answer one."), model.Say("message two", "Answer two."), model.Say("message three", "Answer three."))
@@ -100,7 +100,7 @@ func TestThreeMessagesQueuedWhileItWorksAreThreeTurnsInOrder(t *testing.T) {
 		if got := strings.Join(order, ", "); got != "say hello, message one, message two, message three\nof two lines" {
 			t.Errorf("the model heard %q", got)
 		}
-		waitFor(t, "an empty queue", func() bool { return does(t, w, "messages", id) == "" })
+		cli.Eventually(t, "an empty queue", func() bool { return does(t, w, "messages", id) == "" })
 		events := does(t, w, "events", id, "--json")
 		for _, phase := range []string{"queued", "offered", "delivered"} {
 			if n := strings.Count(events, `"phase":"`+phase+`"`); n != 3 {
@@ -113,23 +113,12 @@ func TestThreeMessagesQueuedWhileItWorksAreThreeTurnsInOrder(t *testing.T) {
 	})
 }
 
-func waitFor(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for range 200 {
-		if done() {
-			return
-		}
-		time.Sleep(50 * time.Millisecond) // the state is on disk, where nothing tells of it
-	}
-	t.Fatalf("no %s", what)
-}
-
 func TestAMessageIsTypedIntoAnIdleSession(t *testing.T) {
 	for _, d := range drivers {
 		t.Run(d.program.Name, func(t *testing.T) {
 			wrapped(t, d, func(t *testing.T, w *cli.World) {
 				if d.program.Name == "claude" {
-					hooked(t, w, filepath.Join(w.Shims, "agent-sessions")+" hook claude")
+					does(t, w, "hooks", "install", "claude")
 				}
 				w.Model.Add(model.Say("say hello", "Hello there."), model.Say("message one", "Answer one."), model.Say("message two", "Answer two."))
 				term := w.Open(t, d.open[0], d.open[1:]...)
@@ -141,16 +130,19 @@ func TestAMessageIsTypedIntoAnIdleSession(t *testing.T) {
 				term.WaitText("Answer one.")
 				term.Press("half a draft")
 				term.WaitText("half a draft")
-				if got := does(t, w, "send", id, "message two"); !strings.Contains(got, "was not sent") {
-					t.Errorf("with a draft: %q", got)
-				}
+				waits := does(t, w, "send", id, "message two")
 				for range len("half a draft") {
 					term.Press("\x7f")
 				}
 				term.Wait("an empty prompt", func(s string) bool { return !strings.Contains(s, "half") })
-				if n := heard(w, "message two"); n != 0 {
-					t.Errorf("the model heard it %d times before it could", n)
+				if n := heard(w, "message two"); n != 0 || !strings.Contains(waits, "waits") {
+					t.Errorf("with a draft at the prompt send said %q; the model heard it %d times", waits, n)
 				}
+				cli.Eventually(t, "a sweep that types it", func() bool {
+					does(t, w, "sweep")
+					return heard(w, "message two") == 1
+				})
+				term.WaitText("Answer two.")
 				if n := heard(w, "message one\nof two lines"); n != 1 {
 					t.Errorf("the model heard the first %d times: %q", n, asked(w))
 				}
@@ -173,7 +165,7 @@ func TestNothingIsTypedIntoAQuestion(t *testing.T) {
 	asking := claude
 	asking.open = []string{"claude", "--permission-mode", "default"}
 	wrapped(t, asking, func(t *testing.T, w *cli.World) {
-		hooked(t, w, filepath.Join(w.Shims, "agent-sessions")+" hook claude")
+		does(t, w, "hooks", "install", "claude")
 		w.Model.Add(model.Script{Prompt: "run it", Turns: []model.Turn{{model.Text("I run."), model.Bash("echo made > made.txt")}, {model.Text("Done it.")}}}, model.Say("message one", "Answer one."))
 		term := w.Open(t, asking.open[0], asking.open[1:]...)
 		term.WaitText(asking.ready)
@@ -194,6 +186,57 @@ func TestNothingIsTypedIntoAQuestion(t *testing.T) {
 	})
 }
 
+func TestAnIdleSessionEndsAndABusyOrAttachedOneDoesNot(t *testing.T) {
+	for _, d := range []driver{claude, codex} {
+		t.Run(d.program.Name, func(t *testing.T) {
+			wrapped(t, d, func(t *testing.T, w *cli.World) {
+				if d.program.Name == "claude" {
+					does(t, w, "hooks", "install", "claude")
+				}
+				gate := model.NewGate()
+				w.Model.Add(model.Say("say hello", "Hello there."), model.Script{Prompt: "take long", Turns: []model.Turn{{model.Text("I begin.\n\n"), gate, model.Text("I am done.")}}})
+				term := w.Open(t, d.open[0], d.open[1:]...)
+				term.WaitText(d.ready)
+				term.Ask("say hello")
+				term.WaitText("Hello there.")
+				id := onlyRow(t, w).LedgerID
+				does(t, w, "idle", id, "--exit-after", "2s")
+				lives := func(why string) {
+					t.Helper()
+					for range 4 {
+						does(t, w, "sweep")
+						time.Sleep(1100 * time.Millisecond) // the timeout passes
+					}
+					if r := onlyRow(t, w); r.State == "FINISHED" {
+						t.Fatalf("%s: it was ended: %+v", why, r)
+					}
+				}
+				lives("attached")
+				term.Ask("take long")
+				<-gate.Reached()
+				term.Kill()
+				if d.program.Name == "claude" {
+					lives("busy")
+				}
+				gate.Open()
+				cli.Eventually(t, "an end", func() bool {
+					does(t, w, "sweep")
+					return onlyRow(t, w).State == "FINISHED"
+				})
+				if r := onlyRow(t, w); r.EndedBy == nil || *r.EndedBy != "user" || r.Lost {
+					t.Errorf("it ended as %+v", r)
+				}
+				log := does(t, w, "events", id)
+				for _, want := range []string{"a terminal is attached", "idle in 3 looks"} {
+					if !strings.Contains(log, want) {
+						t.Errorf("the log does not say %q:\n%s", want, log)
+					}
+				}
+			})
+		})
+	}
+}
+
 // The hook is killed at ever later moments of its run. Each message is heard once, or told of.
 func TestMessagesAcrossHooksThatAreKilled(t *testing.T) {
 	wrapped(t, claude, func(t *testing.T, w *cli.World) {
@@ -203,7 +246,7 @@ func TestMessagesAcrossHooksThatAreKilled(t *testing.T) {
 		if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		hooked(t, w, script)
+		hookedBy(t, w, script)
 		const messages = 12
 		w.Model.Add(model.Say("say hello", "Hello there."), model.Say("parcel", "Answer."))
 		for i := range 40 {

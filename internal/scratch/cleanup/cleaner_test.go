@@ -208,7 +208,7 @@ func TestLeasesKeepTheirSessionsFolders(t *testing.T) {
 			w := newWorld(t)
 			dir := w.made("codex:1", 8)
 			// codex:1 names a process, which must be gone for the rest to count.
-			w.must(scratch.Bind(dir, process.Identity{BootID: "another boot", PID: 1, StartTicks: 1}))
+			w.must(scratch.Bind(dir, process.Identity{BootID: "another boot", PID: 1, StartTicks: 1}, hostname(w)))
 			w.age(dir, 8)
 			w.must(os.Mkdir(filepath.Join(w.LeaseRoot, "held"), 0o700))
 			for _, name := range []string{"a.lock", "b.lock"} {
@@ -246,7 +246,7 @@ func TestASessionNamedByAProcessEndsWithIt(t *testing.T) {
 	pid := strconv.Itoa(os.Getpid())
 	w := newWorld(t)
 	bind := func(dir string, id process.Identity) string {
-		w.must(scratch.Bind(dir, id))
+		w.must(scratch.Bind(dir, id, hostname(w)))
 		w.age(dir, 8)
 		return dir
 	}
@@ -255,8 +255,18 @@ func TestASessionNamedByAProcessEndsWithIt(t *testing.T) {
 	unbound := w.made("process:"+pid, 8) // no process was bound: it may be that one
 	nobody := w.made("codex:4194304", 8) // above every pid there can be
 	noProcess := w.made("studio-seat:"+pid, 8)
+	elsewhere := w.made("gemini:"+pid, 8)
+	w.must(scratch.Bind(elsewhere, other, "another machine"))
+	w.age(elsewhere, 8)
 	w.clean()
-	w.holds(map[string]bool{runs: true, reused: false, unbound: true, nobody: false, noProcess: false})
+	w.holds(map[string]bool{runs: true, reused: false, unbound: true, nobody: false, noProcess: false, elsewhere: true})
+}
+
+func hostname(w *world) string {
+	w.Helper()
+	name, err := os.Hostname()
+	w.must(err)
+	return name
 }
 
 func TestAProcessInAFolderKeepsIt(t *testing.T) { isolate.Test(t, processKeepsFolder) }

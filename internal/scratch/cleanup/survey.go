@@ -108,7 +108,10 @@ const reuseAfter = 24 * time.Hour
 // processOf tells whether the process runs that names a folder's session: the
 // one that was bound to it, else the one of its name, NAME:PID.
 func processOf(dir, session string) Process {
-	if id, ok := scratch.ProcessOf(dir); ok {
+	if id, host, ok := scratch.ProcessOf(dir); ok {
+		if here, err := os.Hostname(); err != nil || host != here {
+			return ProcessUnknown // a home that machines share
+		}
 		alive, err := id.Alive()
 		return presence(alive, err)
 	}
