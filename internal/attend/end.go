@@ -34,32 +34,43 @@ func (a Attendant) endIdle(ctx context.Context, s *observe.Session) (ended bool,
 	if !policy.ExitOnIdle {
 		return false, nil
 	}
-	before, err := runstore.Recall[[]Seen](a.Runs, id, samplesName)
+	known, err := runstore.Recall[memory](a.Runs, id, memoryName)
 	if err != nil {
 		return false, err
 	}
-	after, verdict, why := Judge(before, a.sample(s), policy.IdleTimeout, a.Sources.Now())
-	if err := runstore.Remember(a.Runs, id, samplesName, after); err != nil {
+	seen, verdict, why := Judge(known.Seen, a.sample(s), policy.IdleTimeout, a.Sources.Now())
+	next := memory{Seen: seen, Said: a.log(id, known.Said, verdict, why)}
+	if err := runstore.Remember(a.Runs, id, memoryName, next); err != nil {
 		return false, err
 	}
-	a.log(id, before, verdict, why)
 	if verdict != End {
 		return false, nil
 	}
 	return true, a.end(ctx, s)
 }
 
-const samplesName = ".idle-samples.json"
+// memory is what is remembered of a session between two looks.
+type memory struct {
+	Seen []Seen `json:"seen"`
+	// Said is the last decision that the log has.
+	Said string `json:"said"`
+}
 
-// log writes the decisions into the session's log: each end, and each change
-// between idle and not.
-func (a Attendant) log(id string, before []Seen, v Verdict, why string) {
+const memoryName = ".idle.json"
+
+// log writes each decision into the session's log that is not the last one
+// again, and returns what it is remembered by.
+func (a Attendant) log(id, said string, v Verdict, why string) string {
 	phase := map[Verdict]string{Wait: "idle", Keep: "kept", End: "end"}[v]
-	if v == Wait && len(before) > 0 || v == Keep && len(before) == 0 {
-		return
+	say := phase
+	if v == Keep {
+		say += " " + why
 	}
-	// The log is information: what cannot be written is not.
-	_ = a.Runs.AppendEvent(id, runstore.Event{Type: runstore.EventIdle, Phase: phase, Text: why})
+	if say != said {
+		// The log is information: what cannot be written is not.
+		_ = a.Runs.AppendEvent(id, runstore.Event{Type: runstore.EventIdle, Phase: phase, Text: why})
+	}
+	return say
 }
 
 // sample looks at one session. What cannot be told keeps it.

@@ -138,10 +138,7 @@ func TestAMessageIsTypedIntoAnIdleSession(t *testing.T) {
 				if n := heard(w, "message two"); n != 0 || !strings.Contains(waits, "waits") {
 					t.Errorf("with a draft at the prompt send said %q; the model heard it %d times", waits, n)
 				}
-				cli.Eventually(t, "a sweep that types it", func() bool {
-					does(t, w, "sweep")
-					return heard(w, "message two") == 1
-				})
+				sweepUntilHeard(t, w, "message two")
 				term.WaitText("Answer two.")
 				if n := heard(w, "message one\nof two lines"); n != 1 {
 					t.Errorf("the model heard the first %d times: %q", n, asked(w))
@@ -151,14 +148,22 @@ func TestAMessageIsTypedIntoAnIdleSession(t *testing.T) {
 	}
 }
 
-// sendUntil sends a message and waits until it has been delivered or typed.
+// sendUntil sends a message and has sweeps look after it until the model has heard it.
 func sendUntil(t *testing.T, w *cli.World, id, text string) {
 	t.Helper()
-	got := does(t, w, "send", id, text)
-	t.Logf("send said %q", got)
-	if !strings.Contains(got, "delivered") && !strings.Contains(got, "typed") {
-		t.Errorf("send said %q", got)
-	}
+	t.Logf("send said %q", does(t, w, "send", id, text))
+	sweepUntilHeard(t, w, text)
+}
+
+func sweepUntilHeard(t *testing.T, w *cli.World, text string) {
+	t.Helper()
+	cli.Eventually(t, "turn of "+text, func() bool {
+		if heard(w, text) == 1 {
+			return true
+		}
+		does(t, w, "sweep")
+		return false
+	})
 }
 
 func TestNothingIsTypedIntoAQuestion(t *testing.T) {
@@ -178,7 +183,14 @@ func TestNothingIsTypedIntoAQuestion(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(w.Work, "made.txt")); err == nil {
 			t.Fatal("the question was answered")
 		}
-		term.Press(cli.Enter)
+		cli.Eventually(t, "answer to the question", func() bool {
+			if !strings.Contains(term.Screen(), "Do you want") {
+				return true
+			}
+			term.Press(cli.Enter)
+			time.Sleep(300 * time.Millisecond) // it takes a while to take a key
+			return false
+		})
 		term.WaitText("Answer one.")
 		if n := heard(w, "message one"); n != 1 {
 			t.Errorf("heard %d times", n)
