@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,7 +107,26 @@ func (a *app) handOver(ctx context.Context, desk deliver.Desk, m runstore.Messag
 	if errors.Is(err, deliver.ErrNotNow) {
 		return waits(profile) + ": " + err.Error(), nil
 	}
+	if err == nil && fate == deliver.Nothing {
+		return onItsWay(desk, profile, m)
+	}
 	return fateText(profile, typed.ID == m.ID, fate), err
+}
+
+// onItsWay says what becomes of a message that somebody else hands over: a hook,
+// or a sweep.
+func onItsWay(desk deliver.Desk, p runtimes.Profile, m runstore.Message) (string, error) {
+	queue, err := desk.Store.Queue(m.SessionID)
+	at := slices.IndexFunc(queue, func(q runstore.Queued) bool { return q.ID == m.ID })
+	switch {
+	case err != nil:
+		return "waits", err
+	case at < 0:
+		return "delivered", nil
+	case queue[at].OfferedAt != "":
+		return "is on its way", nil
+	}
+	return waits(p) + ", behind others", nil
 }
 
 // works tells a session that will look for messages at the end of its turn.

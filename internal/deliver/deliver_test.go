@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"agentwrap/internal/runstore"
 	"agentwrap/internal/runtimes"
+	"agentwrap/internal/statefile"
 )
 
 const id = "claude-20260807T110001Z-482913"
@@ -201,6 +205,8 @@ type prompt struct {
 	// line is what stands at the prompt; asks and busy are what else is there.
 	line       string
 	asks, busy bool
+	// blinks shows an empty prompt for that many looks, as one that is drawn anew.
+	blinks int
 	// deaf loses what is sent, loses that many Enters, stuck takes none.
 	deaf  bool
 	loses int
@@ -212,6 +218,10 @@ type prompt struct {
 
 func (p *prompt) picture() ([]byte, int, int, error) {
 	const rule = "────────\r\n"
+	if p.blinks > 0 {
+		p.blinks--
+		return []byte(rule + "❯ \x1b7\r\n" + rule + "\x1b8"), 80, 24, nil
+	}
 	body := rule + "❯ " + strings.ReplaceAll(p.line, "\n", "\r\n  ") + "\x1b7\r\n" + rule
 	if p.asks {
 		body = "Do you want to proceed?\r\n ❯ 1. Yes\x1b7\r\n   2. No\r\n"
@@ -245,7 +255,9 @@ func (p *prompt) typeIn(keys []byte) error {
 
 func (w *world) typing(p *prompt) Typing {
 	p.w = w
+	const ms = time.Millisecond
 	return Typing{
+		pace:      pace{paste: 300 * ms, enter: 300 * ms, seen: 100 * ms, look: 2 * ms, again: 30 * ms, drawn: 20 * ms, still: 40 * ms},
 		SessionID: id, Transcript: func() string { return w.transcript }, Prompt: runtimes.For("claude").Prompt, Terminal: Terminal{Picture: p.picture, Type: p.typeIn},
 	}
 }
@@ -270,6 +282,7 @@ func TestAMessageIsTypedAtAnEmptyPromptAlone(t *testing.T) {
 		{name: "working", prompt: prompt{busy: true}, states: "msg_1 queued"},
 		{name: "working, now", prompt: prompt{busy: true}, now: true, typed: true},
 		{name: "a draft", prompt: prompt{line: "half a draft"}, now: true, states: "msg_1 queued"},
+		{name: "a draft that is drawn anew", prompt: prompt{line: "half a draft", blinks: 1}, states: "msg_1 queued"},
 		{name: "a question", prompt: prompt{asks: true}, now: true, states: "msg_1 queued"},
 		{name: "nothing is heard", prompt: prompt{deaf: true}, typed: true, states: "msg_1 offered"},
 	} {
@@ -285,6 +298,23 @@ func TestAMessageIsTypedAtAnEmptyPromptAlone(t *testing.T) {
 		if tc.typed && tc.prompt.pressed[0] != pasteBegin+"first line\nsecond [201~line"+pasteEnd || !tc.typed && len(tc.prompt.pressed) > 0 {
 			t.Errorf("%s: pressed %q", tc.name, tc.prompt.pressed)
 		}
+	}
+}
+
+func TestATextThatIsDrawnAnewIsNotTakenForSent(t *testing.T) {
+	w := newWorld(t)
+	w.queued("one")
+	p := &prompt{}
+	typing := w.typing(p)
+	typing.Terminal.Type = func(keys []byte) error {
+		if string(keys) == enter && len(p.pressed) == 1 {
+			p.pressed, p.blinks = append(p.pressed, "lost"), 2
+			return nil
+		}
+		return p.typeIn(keys)
+	}
+	if _, fate, err := w.Type(context.Background(), typing); fate != Delivered || err != nil || len(p.pressed) != 3 {
+		t.Errorf("%d, %v, pressed %q", fate, err, p.pressed)
 	}
 }
 
@@ -304,9 +334,7 @@ func TestATextThatIsNotTakenIsOnlySentLater(t *testing.T) {
 	w := newWorld(t)
 	w.queued("one", "two")
 	p := &prompt{stuck: true}
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
-	defer cancel()
-	if _, _, err := w.Type(ctx, w.typing(p)); err == nil || errors.Is(err, ErrNotNow) {
+	if _, _, err := w.Type(context.Background(), w.typing(p)); err == nil || errors.Is(err, ErrNotNow) {
 		t.Errorf("got %v", err)
 	}
 	if fate, err := w.typeOne(&prompt{}, false); fate != Nothing || err != nil || w.states() != "msg_1 offered, msg_2 queued" {
@@ -350,4 +378,72 @@ func TestWithoutAnyonesWordAMovingScreenIsBusy(t *testing.T) {
 			t.Errorf("moves %t: %d, %v, %s", moves, fate, err, w.states())
 		}
 	}
+}
+
+// killVar makes the test binary hand a message over and kill itself at one of the
+// steps that touch the disk.
+const killVar = "DELIVER_TEST_KILL"
+
+// Whenever a hook is killed, a message is handed over once at most, and one that
+// may have been is told of.
+func TestAHookThatIsKilledSendsNothingTwice(t *testing.T) {
+	if spec := os.Getenv(killVar); spec != "" {
+		stopUntilKilled(t, spec)
+		return
+	}
+	for n := 1; ; n++ {
+		w := newWorld(t)
+		w.queued("one", "two")
+		cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$")
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s %s", killVar, n, w.Store.Home(), w.transcript))
+		out, err := cmd.CombinedOutput()
+		if err != nil && !strings.Contains(err.Error(), "killed") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		told := strings.Contains(string(out), "says one")
+		if told {
+			w.hears(stopFeedback + introduction + "one")
+		}
+		var again []string
+		for range 3 {
+			again = append(again, w.stop(false, false))
+		}
+		heard := strings.Count(strings.Join(again, ","), "one")
+		if told {
+			heard++
+		}
+		unconfirmed := strings.Contains(w.states(), "msg_1 unconfirmed")
+		if heard > 1 || heard == 0 && !unconfirmed || heard == 1 && unconfirmed || strings.Count(strings.Join(again, ","), "two") != 1 {
+			t.Errorf("killed at step %d: the hook said one: %t; later ones said %q; left %s", n, told, again, w.states())
+		}
+		if err == nil {
+			if n < 6 {
+				t.Errorf("only %d steps", n)
+			}
+			return
+		}
+	}
+}
+
+func stopUntilKilled(t *testing.T, spec string) {
+	var n int
+	var home, transcript string
+	if _, err := fmt.Sscan(spec, &n, &home, &transcript); err != nil {
+		t.Fatal(err)
+	}
+	store, err := runstore.NewFileStore(home, os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer statefile.Inject(func(string, string) error {
+		if n--; n == 0 {
+			return unix.Kill(os.Getpid(), unix.SIGKILL)
+		}
+		return nil
+	})()
+	text, err := Desk{Store: store, Now: time.Now}.AtStop(Moment{SessionID: id, Transcript: transcript})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("says", strings.TrimPrefix(text, introduction))
 }

@@ -34,21 +34,31 @@ type Typing struct {
 	// Unsure tells that nobody says whether the CLI works: then its screen must
 	// stand still.
 	Unsure bool
+
+	pace pace
 }
 
 // ErrNotNow is wrapped by the error for a session into which nothing may be typed
 // at this moment. What waits goes on waiting.
 var ErrNotNow = errors.New("nothing can be typed into it now")
 
-// Steps of typing, and how long each may take before it is given up.
-const (
-	pasteWait = 10 * time.Second
-	enterWait = 10 * time.Second
-	seenWait  = 5 * time.Second
-	lookAgain = 40 * time.Millisecond
-	// stillFor is longer than a working CLI's clock or spinner stands still.
-	stillFor = 1500 * time.Millisecond
-)
+// pace is how long each step of typing may take before it is given up, and the
+// pauses between.
+type pace struct {
+	paste, enter, seen time.Duration
+	// look is between two looks at the screen, again between two Enters: some CLIs
+	// lose the one that comes while they draw.
+	look, again time.Duration
+	// drawn is longer than a CLI takes to draw its prompt anew, still longer than a
+	// working CLI's clock or spinner stands still.
+	drawn, still time.Duration
+}
+
+var usualPace = pace{
+	paste: 10 * time.Second, enter: 10 * time.Second, seen: 5 * time.Second,
+	look: 40 * time.Millisecond, again: 600 * time.Millisecond,
+	drawn: 400 * time.Millisecond, still: 1500 * time.Millisecond,
+}
 
 // Keys, as a terminal sends them.
 const (
@@ -75,6 +85,9 @@ const (
 // the prompt is empty and the CLI idle, else ErrNotNow. One that stands at the
 // prompt already, since whoever typed it was cut short, is only sent.
 func (d Desk) Type(ctx context.Context, t Typing) (m runstore.Message, fate Fate, err error) {
+	if t.pace == (pace{}) {
+		t.pace = usualPace
+	}
 	if err := d.Settle(Moment{SessionID: t.SessionID, Transcript: t.Transcript()}, false); err != nil {
 		return m, Nothing, err
 	}
@@ -137,19 +150,24 @@ func (d Desk) take(sessionID string, m runstore.Message) error {
 	return nil
 }
 
-// mayType looks at the prompt, twice where a CLI that works would move it.
+// mayType looks at the prompt twice: a screen that is being drawn anew shows for
+// a moment what is not so, and a CLI that works moves it.
 func (t Typing) mayType(ctx context.Context) error {
 	before, err := t.promptIsFree()
-	if err != nil || t.Now || !t.Unsure {
+	if err != nil {
 		return err
+	}
+	pause := t.pace.drawn
+	if t.Unsure && !t.Now {
+		pause = t.pace.still
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(stillFor):
+	case <-time.After(pause):
 	}
 	after, err := t.promptIsFree()
-	if err == nil && !bytes.Equal(before, after) {
+	if err == nil && t.Unsure && !t.Now && !bytes.Equal(before, after) {
 		err = fmt.Errorf("%w: its screen moves", ErrNotNow)
 	}
 	return err
@@ -208,7 +226,7 @@ func (t Typing) paste(ctx context.Context, text string) error {
 	if err := t.Terminal.Type([]byte(pasteBegin + text + pasteEnd)); err != nil {
 		return err
 	}
-	if err := t.until(ctx, pasteWait, text, true, nil); err != nil {
+	if err := t.until(ctx, t.pace.paste, text, true, nil); err != nil {
 		return fmt.Errorf("it does not show at the prompt: %w", err)
 	}
 	return nil
@@ -219,28 +237,31 @@ func (t Typing) paste(ctx context.Context, text string) error {
 // Enter would answer.
 func (t Typing) enter(ctx context.Context, text string) error {
 	press := func() error { return t.Terminal.Type([]byte(enter)) }
-	if err := t.until(ctx, enterWait, text, false, press); err != nil {
+	if err := t.until(ctx, t.pace.enter, text, false, press); err != nil {
 		return fmt.Errorf("it stands at the prompt and is not taken: %w", err)
 	}
 	return nil
 }
 
-// enterAgain is how long a CLI has for taking a line before Enter is pressed
-// once more: some lose the one that comes while they draw.
-const enterAgain = 600 * time.Millisecond
-
-// until waits until a text stands at the prompt, or no more does, and presses a
-// key for that, again as long as it does not come.
+// until waits until a text stands at the prompt, or no more does and stays away,
+// and presses a key for that, again as long as it does not come.
 func (t Typing) until(ctx context.Context, wait time.Duration, text string, stands bool, press func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	var pressed time.Time
+	var pressed, since time.Time
 	for {
 		stood, err := t.shows(text)
-		if err != nil || stood == stands {
+		switch {
+		case err != nil:
 			return err
+		case stood != stands:
+			since = time.Time{}
+		case stands || !since.IsZero() && time.Since(since) > t.pace.drawn:
+			return nil
+		case since.IsZero():
+			since = time.Now()
 		}
-		if press != nil && time.Since(pressed) > enterAgain {
+		if press != nil && stood && time.Since(pressed) > t.pace.again {
 			if err := press(); err != nil {
 				return err
 			}
@@ -249,7 +270,7 @@ func (t Typing) until(ctx context.Context, wait time.Duration, text string, stan
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(lookAgain):
+		case <-time.After(t.pace.look):
 		}
 	}
 }
@@ -266,7 +287,7 @@ func (t Typing) shows(text string) (bool, error) {
 
 // arrives waits until a message stands in the transcript.
 func (d Desk) arrives(ctx context.Context, t Typing, m runstore.Message) bool {
-	ctx, cancel := context.WithTimeout(ctx, seenWait)
+	ctx, cancel := context.WithTimeout(ctx, t.pace.seen)
 	defer cancel()
 	for {
 		if err := d.Settle(Moment{SessionID: t.SessionID, Transcript: t.Transcript()}, false); err != nil {
@@ -279,7 +300,7 @@ func (d Desk) arrives(ctx context.Context, t Typing, m runstore.Message) bool {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-time.After(lookAgain):
+		case <-time.After(t.pace.look):
 		}
 	}
 }
