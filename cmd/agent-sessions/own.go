@@ -33,8 +33,11 @@ func (a *app) ownServer(s *observe.Session) (tmuxhost.Server, tmuxhost.Place, er
 		pids = append(pids, above.PID)
 	}
 	place, err := server.Locate(func(pid int) bool { return slices.Contains(pids, pid) })
-	if errors.Is(err, tmuxhost.ErrNoPane) {
+	switch {
+	case errors.Is(err, tmuxhost.ErrNoPane):
 		err = refuse("session %s has left the window it was started in", s.Entry.LedgerID)
+	case err != nil:
+		err = refuse("session %s: what it lives in does not answer at %s", s.Entry.LedgerID, server.Socket)
 	}
 	return server, place, err
 }
@@ -73,8 +76,11 @@ func (a *app) peekOwn(s *observe.Session) (picture []byte, columns, rows int, er
 		return nil, 0, 0, err
 	}
 	lines, err := server.ScreenOf(place)
+	if err != nil {
+		return nil, 0, 0, refuse("session %s: what it lives in does not answer at %s", s.Entry.LedgerID, server.Socket)
+	}
 	lines = bytes.TrimRight(lines, "\n")
-	return bytes.ReplaceAll(lines, []byte("\n"), []byte("\r\n")), widest, bytes.Count(lines, []byte("\n")) + 1, err
+	return bytes.ReplaceAll(lines, []byte("\n"), []byte("\r\n")), widest, bytes.Count(lines, []byte("\n")) + 1, nil
 }
 
 // widest is wider than any window: its lines come without what wraps them.
