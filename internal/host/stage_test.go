@@ -233,11 +233,15 @@ func (c *screen) stall() (resume func()) {
 	return c.stalled.Unlock
 }
 
+func (c *screen) awaitResume() {
+	c.stalled.Lock()
+	defer c.stalled.Unlock()
+}
+
 func (c *screen) watch() {
 	buf := make([]byte, 64<<10)
 	for {
-		c.stalled.Lock()
-		c.stalled.Unlock()
+		c.awaitResume()
 		n, err := c.term.Read(buf)
 		c.mu.Lock()
 		c.seen = append(c.seen, buf[:n]...)
