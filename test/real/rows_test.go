@@ -17,7 +17,7 @@ import (
 type row struct {
 	LedgerID, Runtime, State, EnrolledBy, Evidence string
 	LaunchedBy, ParentLedgerID, ResumedFrom        *string
-	PID                                            int
+	PID, LauncherPID                               int
 	FinishReason, EndedBy, Turn                    *string
 	ExitStatus                                     *exitStatus
 	TmuxSocket                                     *string
@@ -27,6 +27,8 @@ type row struct {
 	Interactive, Lost                              bool
 	CWD, Branch                                    *string
 	Worktree                                       *bool
+	RescuedAt, RescueRef, RescueCommit             *string
+	RescuedPaths                                   []string
 }
 
 type exitStatus struct{ Code, Signal *int }
