@@ -44,7 +44,8 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 	}
 	view, err := observe.All(ctx, src, observe.Want{})
 	if err != nil {
-		return err
+		// A ledger that cannot be read is what a doctor is asked for.
+		return o.tell(ctx, a, &observe.View{}, src, err)
 	}
 	if o.repair {
 		if err := repair(a, src.Store, view); err != nil {
@@ -54,7 +55,14 @@ func runDoctor(ctx context.Context, a *app, o doctorOptions) error {
 			return err
 		}
 	}
-	found := doctor.Judge(a.machine(view, src.Store.Dir()).Gather(ctx))
+	return o.tell(ctx, a, view, src, nil)
+}
+
+// tell gathers, judges and prints; unreadable is why the ledger cannot be read.
+func (o doctorOptions) tell(ctx context.Context, a *app, view *observe.View, src observe.Sources, unreadable error) error {
+	machine := a.machine(view, src.Store.Dir())
+	machine.Unreadable = unreadable
+	found := doctor.Judge(machine.Gather(ctx))
 	if err := o.print(a, found); err != nil {
 		return err
 	}

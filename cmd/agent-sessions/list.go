@@ -185,7 +185,9 @@ func (o listOptions) filter() (func(*observe.Session) bool, error) {
 	}
 	return func(s *observe.Session) bool {
 		inStates := slices.ContainsFunc(states, func(is func(*observe.Session) bool) bool { return is(s) })
-		return (len(states) == 0 || inStates) &&
+		// One that was lost and then resumed is over: another goes on with it.
+		shown := s.Lost || s.State != ledger.Finished || o.all
+		return (len(states) == 0 && shown || inStates) &&
 			(len(o.runtimes) == 0 || slices.Contains(o.runtimes, s.Entry.Runtime)) &&
 			(len(o.projects) == 0 || slices.Contains(o.projects, ledger.Value(s.Entry.Project)) || below(folders, ledger.Value(s.Entry.CWD)))
 	}, nil

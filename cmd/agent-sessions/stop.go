@@ -57,6 +57,9 @@ func runStop(ctx context.Context, a *app, short string, o stopOptions) error {
 		return refuse("session %s does not run: %s", id, s.Evidence)
 	}
 	order := stop.Order{Grace: stop.DefaultGrace, Strays: o.strays}
+	if o.grace < 0 {
+		return wrongUse("--grace: %v is no time to wait", o.grace)
+	}
 	order.Grace.Polite = o.grace
 	outcome, err := stop.Session(ctx, store, s.Entry, s.Process, order)
 	switch {

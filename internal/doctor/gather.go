@@ -33,11 +33,13 @@ type Machine struct {
 	Getenv  func(string) string
 	Environ []string
 	// Self is a path to agentwrap itself, which is no real CLI.
-	Self     string
-	View     *observe.View
-	Root     string
-	Settings []error
-	Hooks    []Hook
+	Self string
+	View *observe.View
+	Root string
+	// Unreadable is why the ledger could not be read.
+	Unreadable error
+	Settings   []error
+	Hooks      []Hook
 	// Mux is the tmux that was found, FindErr why none was.
 	MuxPath string
 	Now     time.Time
@@ -141,6 +143,9 @@ func (m Machine) ask(ctx context.Context, program string, args ...string) (strin
 }
 
 func (m Machine) ledger() Ledger {
+	if m.Unreadable != nil {
+		return Ledger{Root: m.Root, Err: m.Unreadable}
+	}
 	f := Ledger{Root: m.Root, LastSweep: m.View.LastSweep.CompletedAt, Entries: len(m.View.Sessions) + len(m.View.Briefs)}
 	for _, d := range m.View.Damaged {
 		f.Damaged = append(f.Damaged, d.Err.Error())

@@ -88,7 +88,7 @@ func manager(f Facts) []Finding {
 func ledgerHealth(f Facts) (all []Finding) {
 	l := f.Ledger
 	if l.Err != nil {
-		return []Finding{{"ledger", Fail, l.Err.Error(), ""}}
+		return []Finding{{"ledger", Fail, l.Err.Error(), "see to " + l.Root + ", or choose another folder with AGENT_SESSIONS_DIR"}}
 	}
 	all = append(all, Finding{"ledger", OK, fmt.Sprintf("%s holds %d sessions", l.Root, l.Entries), ""})
 	for _, d := range l.Damaged {

@@ -113,6 +113,9 @@ func (c Config) Uninstall(cli string) (Report, error) {
 	if cli == opencodeCLI {
 		return c.plugin(opencodeplugin.Remove)
 	}
+	if r, err := c.Status(cli); err == nil && r.State == Absent {
+		return r, nil // nothing to take out, and no folder to make for it
+	}
 	return c.change(cli, func(t *target, f file, raw []byte) (edition, error) {
 		if before, ok := f.beforeInstall(); ok && t.installs(before, raw, c.Program) {
 			return edition{before, dropBackup}, nil

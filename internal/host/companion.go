@@ -24,7 +24,7 @@ func Attach(socket, ledgerID string) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, fmt.Errorf("attach %s: %w", ledgerID, err)
 	}
-	s := &session{id: ledgerID, terminal: terminal}
+	s := &session{id: ledgerID, terminal: terminal, viewer: true}
 	if s.socket, err = connect(socket); err != nil {
 		return Outcome{}, fmt.Errorf("attach %s: %w", ledgerID, err)
 	}

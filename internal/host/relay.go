@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,9 @@ type session struct {
 	holds bool               // this process has it, in raw mode
 	away  chan struct{}      // told when it is left in the background
 	flush chan chan struct{} // closes what it is given when all signals so far are handled
+
+	viewer  bool        // it joined a session that was there: a signal ends its own look alone
+	leaving atomic.Bool // it was asked to
 
 	outcome *Outcome // once it is over
 }
@@ -91,6 +95,10 @@ func (s *session) detached(reset []byte) {
 // lost tells that the holder went away without a word. Where this terminal was hung up it is the terminal
 // that left, and the CLI lives on.
 func (s *session) lost() {
+	if s.leaving.Load() {
+		s.detached(s.reset)
+		return
+	}
 	select {
 	case <-s.hungUp:
 		s.hangUp()

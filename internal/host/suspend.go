@@ -81,6 +81,13 @@ func (s *session) handleSignal(sig syscall.Signal) {
 		s.returnTo()
 	case unix.SIGHUP:
 		s.terminalGone()
+	case unix.SIGTERM:
+		if s.viewer {
+			s.leaving.Store(true)
+			_ = unix.Shutdown(s.socket, unix.SHUT_RDWR)
+			return
+		}
+		s.send(wire.Signal, []byte{byte(sig)})
 	default:
 		s.send(wire.Signal, []byte{byte(sig)})
 	}

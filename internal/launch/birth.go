@@ -59,7 +59,8 @@ func (l *launch) create() {
 	}
 	if l.recorded = err == nil; !l.recorded {
 		l.entry.LedgerID = ledger.NewID(l.name, time.Now())
-		l.warn("this session is not recorded: " + err.Error())
+		l.unrecorded = err
+		l.warn("this session is not recorded and ends with its terminal: " + err.Error())
 	}
 	l.closeResumed()
 	l.env = l.env.without(resumedFromVar).with("AGENT_LEDGER_ID", l.entry.LedgerID)

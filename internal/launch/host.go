@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,7 +61,7 @@ func insideHost() bool {
 // that there is no session and that nothing is left of the attempt.
 func (l *launch) hosted() (code int, err error) {
 	if !l.recorded {
-		return 0, errors.New("a host is found again by its record, and there is none")
+		return 0, fmt.Errorf("it could not be recorded: %w", l.unrecorded)
 	}
 	// The host is started by others too, to whom /proc/self/exe is themselves.
 	program, err := os.Readlink(self)

@@ -131,7 +131,7 @@ func TestADetachedLaunchThatCannotBeHostedIsNotStarted(t *testing.T) {
 	w := newWorld(t)
 	w.script("ledger", "a file where the ledger should be")
 	r := w.runWith([]string{"AGENTWRAP_HOST=detached"})
-	if r.code != 126 || r.stdout != "" || !strings.Contains(r.stderr, "nothing to run it in") {
+	if r.code != 126 || r.stdout != "" || !strings.Contains(r.stderr, "could not be recorded") {
 		t.Errorf("%+v", r)
 	}
 }

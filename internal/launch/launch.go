@@ -59,7 +59,7 @@ func (l *launch) session() int {
 		case err == nil:
 			return code
 		case l.detached:
-			l.say("there is nothing to run it in: " + err.Error())
+			l.say("not started: " + err.Error() + "; see: agent-sessions doctor")
 			l.recordNotStarted()
 			return exitCannotRun
 		}
@@ -86,6 +86,8 @@ type launch struct {
 	// entry is the birth record; recorded tells that it is in the ledger.
 	entry    *ledger.Entry
 	recorded bool
+	// unrecorded is why it is not.
+	unrecorded error
 	// host tells that the CLI is to be hosted, detached that it is to have no
 	// terminal, warned that the one line has been said.
 	host     bool

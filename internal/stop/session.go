@@ -3,6 +3,7 @@ package stop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"agentwrap/internal/ledger"
@@ -25,9 +26,8 @@ const (
 // a loss.
 func Session(ctx context.Context, store *ledger.Store, e *ledger.Entry, root process.Identity, o Order) (Outcome, error) {
 	before := e.EndedBy
-	if err := willed(store, e.LedgerID, ledger.Ptr(ledger.EndedByUser)); err != nil {
-		return Outcome{}, err
-	}
+	// An entry that cannot be written does not keep the session from its end.
+	unwritten := willed(store, e.LedgerID, ledger.Ptr(ledger.EndedByUser))
 	holder := holderOf(e)
 	if holder != nil {
 		defer holder.close()
@@ -41,7 +41,10 @@ func Session(ctx context.Context, store *ledger.Store, e *ledger.Entry, root pro
 			err = errors.Join(err, werr)
 		}
 	}
-	return outcome, errors.Join(err, closed(store, e.LedgerID, time.Now()))
+	if closing := closed(store, e.LedgerID, time.Now()); closing != nil {
+		err = errors.Join(err, fmt.Errorf("the session has ended, its entry does not say so: %w", errors.Join(closing, unwritten)))
+	}
+	return outcome, err
 }
 
 // willed notes in an open entry by whom its end is wanted.

@@ -8,8 +8,12 @@ remove() {
 	done
 }
 
-# alive tells whether sessions live, whose sockets are in the ledger's folder.
-alive() { [[ -x $bin/agent-sessions && -n $("$bin/agent-sessions" list --state alive 2>/dev/null) ]]; }
+# alive tells whether sessions live, whose sockets are in the ledger's folder:
+# by the program, and by their holders where it is gone already.
+alive() {
+	if [[ -x $bin/agent-sessions ]]; then [[ -n $("$bin/agent-sessions" list --state alive 2>/dev/null) ]] && return; fi
+	pgrep -u "$(id -u)" -f -- "agentwrap hold $ledger/sock/" >/dev/null
+}
 
 # empty_folders removes the folders that installing made, where nothing else is
 # in them: never HOME or the prefix itself.
