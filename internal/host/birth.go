@@ -150,6 +150,8 @@ func (h *holder) startCLI(launcher *client) error {
 		return err
 	}
 	go h.lookAfter(ownersEnvironment(spec.Env))
+	h.output.begun = make(chan struct{})
+	go h.enterScope(spec.Env, h.ownServer(), h.output.begun)
 	return nil
 }
 

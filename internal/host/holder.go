@@ -63,7 +63,8 @@ type output struct {
 	unparsed bool   // the filter failed: the mirror gets what the terminal gets
 	ring     ring
 	mark     marker
-	reset    []byte // what the terminals were last told
+	begun    chan struct{} // closed behind the CLI's first output, then nil
+	reset    []byte        // what the terminals were last told
 	resetDue bool
 }
 

@@ -39,6 +39,10 @@ func (h *holder) readOutput() {
 		}
 		out.mark.heard = time.Now()
 		h.deliver(out.buf[:wire.HeadBytes+n])
+		if out.begun != nil {
+			close(out.begun)
+			out.begun = nil
+		}
 		if n < fullRead || h.held() || h.over {
 			return
 		}

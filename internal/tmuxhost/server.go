@@ -38,8 +38,17 @@ var ErrAbsent = errors.New("tmux is not on PATH")
 
 // Find is the tmux that a PATH names.
 func Find(path string) (string, error) {
+	program, err := FindProgram("tmux", path)
+	if err != nil {
+		return "", ErrAbsent
+	}
+	return program, nil
+}
+
+// FindProgram is the program that a PATH names, exec.ErrNotFound without one. Relative folders do not count.
+func FindProgram(name, path string) (string, error) {
 	for _, dir := range filepath.SplitList(path) {
-		program := filepath.Join(dir, "tmux")
+		program := filepath.Join(dir, name)
 		if !filepath.IsAbs(program) {
 			continue
 		}
@@ -47,7 +56,7 @@ func Find(path string) (string, error) {
 			return program, nil
 		}
 	}
-	return "", ErrAbsent
+	return "", exec.ErrNotFound
 }
 
 // options are the server's, set before its session exists: nothing is drawn, bound, changed or answered that
@@ -133,6 +142,19 @@ func (s Server) Start(rows, columns uint16, pane []string) (pid int, err error) 
 func (s Server) Resize(rows, columns uint16) error {
 	_, err := s.call("resize-window", "-t", Session, "-x", strconv.Itoa(int(columns)), "-y", strconv.Itoa(int(rows)))
 	return err
+}
+
+// PID is the server's process.
+func (s Server) PID() (int, error) {
+	out, err := s.call("display-message", "-p", "#{pid}")
+	if err != nil {
+		return 0, err
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		return 0, fmt.Errorf("ask for the server's pid at %s: %w: %.80q", s.Socket, ErrBadAnswer, out)
+	}
+	return pid, nil
 }
 
 // End ends the server and all that runs in it.
