@@ -210,7 +210,9 @@ type prompt struct {
 	// deaf loses what is sent, loses that many Enters, stuck takes none.
 	deaf  bool
 	loses int
-	stuck bool
+	// breaks takes that many Enters for line breaks.
+	breaks int
+	stuck  bool
 	// then is what happens when a line is taken.
 	then    func(p *prompt)
 	pressed []string
@@ -240,6 +242,9 @@ func (p *prompt) typeIn(keys []byte) error {
 		p.line += strings.TrimSuffix(text, pasteEnd)
 	case p.loses > 0:
 		p.loses--
+	case p.breaks > 0:
+		p.breaks--
+		p.line += "\n"
 	case !p.stuck:
 		line := p.line
 		p.line = ""
@@ -257,7 +262,7 @@ func (w *world) typing(p *prompt) Typing {
 	p.w = w
 	const ms = time.Millisecond
 	return Typing{
-		pace:      pace{paste: 300 * ms, enter: 300 * ms, seen: 100 * ms, look: 2 * ms, again: 30 * ms, drawn: 20 * ms, still: 40 * ms},
+		pace:      pace{paste: 300 * ms, enter: 300 * ms, seen: 100 * ms, look: 2 * ms, again: 30 * ms, rest: ms, drawn: 20 * ms, still: 40 * ms},
 		SessionID: id, Transcript: func() string { return w.transcript }, Prompt: runtimes.For("claude").Prompt, Terminal: Terminal{Picture: p.picture, Type: p.typeIn},
 	}
 }
@@ -284,6 +289,7 @@ func TestAMessageIsTypedAtAnEmptyPromptAlone(t *testing.T) {
 		{name: "a draft", prompt: prompt{line: "half a draft"}, now: true, states: "msg_1 queued"},
 		{name: "a draft that is drawn anew", prompt: prompt{line: "half a draft", blinks: 1}, states: "msg_1 queued"},
 		{name: "a question", prompt: prompt{asks: true}, now: true, states: "msg_1 queued"},
+		{name: "an Enter is a line break", prompt: prompt{breaks: 1}, typed: true},
 		{name: "nothing is heard", prompt: prompt{deaf: true}, typed: true, states: "msg_1 offered"},
 	} {
 		w := newWorld(t)

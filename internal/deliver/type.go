@@ -49,6 +49,8 @@ type pace struct {
 	// look is between two looks at the screen, again between two Enters: some CLIs
 	// lose the one that comes while they draw.
 	look, again time.Duration
+	// rest is between a paste and the first Enter.
+	rest time.Duration
 	// drawn is longer than a CLI takes to draw its prompt anew, still longer than a
 	// working CLI's clock or spinner stands still.
 	drawn, still time.Duration
@@ -57,6 +59,7 @@ type pace struct {
 var usualPace = pace{
 	paste: 10 * time.Second, enter: 10 * time.Second, seen: 5 * time.Second,
 	look: 40 * time.Millisecond, again: 600 * time.Millisecond,
+	rest:  500 * time.Millisecond,
 	drawn: 400 * time.Millisecond, still: 1500 * time.Millisecond,
 }
 
@@ -115,7 +118,7 @@ func (d Desk) Type(ctx context.Context, t Typing) (m runstore.Message, fate Fate
 func (t Typing) standing(queue []runstore.Queued) (m runstore.Message, ok bool, err error) {
 	for _, q := range queue {
 		if q.OfferedBy == runstore.WayTyped {
-			if ok, err = t.shows(typed(q.Text)); ok || err != nil {
+			if ok, _, err = t.shows(typed(q.Text)); ok || err != nil {
 				return q.Message, ok, err
 			}
 		}
@@ -126,13 +129,14 @@ func (t Typing) standing(queue []runstore.Queued) (m runstore.Message, ok bool, 
 // send sends what stands at the prompt and looks what becomes of it. before is
 // what went wrong until then.
 func (d Desk) send(ctx context.Context, t Typing, m runstore.Message, before error) (runstore.Message, Fate, error) {
+	taken := false
 	if before == nil {
-		before = t.enter(ctx, typed(m.Text))
+		taken, before = t.enter(ctx, typed(m.Text))
 	}
 	if before != nil {
 		return m, Nothing, fmt.Errorf("type %s: %w", m.ID, before)
 	}
-	if t.Unsure && t.Transcript() == "" {
+	if taken && t.Unsure && t.Transcript() == "" {
 		return m, Taken, d.take(t.SessionID, m)
 	}
 	if d.arrives(ctx, t, m) {
@@ -226,83 +230,96 @@ func (t Typing) paste(ctx context.Context, text string) error {
 	if err := t.Terminal.Type([]byte(pasteBegin + text + pasteEnd)); err != nil {
 		return err
 	}
-	if err := t.until(ctx, t.pace.paste, text, true, nil); err != nil {
-		return fmt.Errorf("it does not show at the prompt: %w", err)
+	stood, err := t.watch(ctx, t.pace.paste, func() (bool, error) {
+		stands, _, err := t.shows(text)
+		return stands, err
+	})
+	if err == nil && !stood {
+		err = errors.New("it does not show at the prompt")
 	}
-	return nil
+	if err == nil {
+		// Some CLIs take an Enter right behind a paste for a part of it.
+		_, err = t.watch(ctx, t.pace.rest, func() (bool, error) { return false, nil })
+	}
+	return err
 }
 
-// enter sends what stands at the prompt. Enter is only pressed while the text
-// stands there: whatever else is on the screen by then may be a question, which
-// Enter would answer.
-func (t Typing) enter(ctx context.Context, text string) error {
-	press := func() error { return t.Terminal.Type([]byte(enter)) }
-	if err := t.until(ctx, t.pace.enter, text, false, press); err != nil {
-		return fmt.Errorf("it stands at the prompt and is not taken: %w", err)
-	}
-	return nil
-}
-
-// until waits until a text stands at the prompt, or no more does and stays away,
-// and presses a key for that, again as long as it does not come.
-func (t Typing) until(ctx context.Context, wait time.Duration, text string, stands bool, press func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
+// enter sends what stands at the prompt; taken tells that an empty prompt, or a
+// CLI at work, was seen after it. Enter is only pressed while the text stands
+// there: whatever else is on the screen by then may be a question, which Enter
+// would answer.
+func (t Typing) enter(ctx context.Context, text string) (taken bool, err error) {
 	var pressed, since time.Time
-	for {
-		stood, err := t.shows(text)
-		switch {
-		case err != nil:
-			return err
-		case stood != stands:
+	stood := true
+	taken, err = t.watch(ctx, t.pace.enter, func() (bool, error) {
+		var prompt Prompt
+		var err error
+		if stood, prompt, err = t.shows(text); err != nil {
+			return false, err
+		}
+		switch free := !stood && (prompt == Empty || prompt == Busy); {
+		case !free:
 			since = time.Time{}
-		case stands || !since.IsZero() && time.Since(since) > t.pace.drawn:
-			return nil
 		case since.IsZero():
 			since = time.Now()
+		case time.Since(since) > t.pace.drawn:
+			return true, nil
 		}
-		if press != nil && stood && time.Since(pressed) > t.pace.again {
-			if err := press(); err != nil {
-				return err
-			}
-			pressed = time.Now()
+		if !stood || time.Since(pressed) < t.pace.again {
+			return false, nil
+		}
+		pressed = time.Now()
+		return false, t.Terminal.Type([]byte(enter))
+	})
+	if err == nil && !taken && stood {
+		err = errors.New("it stands at the prompt and is not taken")
+	}
+	return taken, err
+}
+
+// watch looks again and again until something is seen, at most so long.
+func (t Typing) watch(ctx context.Context, wait time.Duration, see func() (bool, error)) (seen bool, err error) {
+	limit := time.After(wait)
+	for {
+		if seen, err := see(); seen || err != nil {
+			return seen, err
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return false, ctx.Err()
+		case <-limit:
+			return false, nil
 		case <-time.After(t.pace.look):
 		}
 	}
 }
 
-func (t Typing) shows(text string) (bool, error) {
+// shows tells whether a text stands at the prompt, and what else the screen says
+// of that.
+func (t Typing) shows(text string) (bool, Prompt, error) {
 	picture, columns, rows, err := t.Terminal.Picture()
 	if err != nil {
-		return false, err
+		return false, Elsewhere, err
 	}
 	s := screen.Play(picture, columns, rows)
 	defer s.Close()
-	return stands(s.Solid(s.Row), text, t.Prompt), nil
+	row := s.Row
+	if row > 0 && s.Solid(row) == "" {
+		row-- // a line break came behind it
+	}
+	return stands(s.Solid(row), text, t.Prompt), ReadPrompt(s, t.Prompt), nil
 }
 
 // arrives waits until a message stands in the transcript.
 func (d Desk) arrives(ctx context.Context, t Typing, m runstore.Message) bool {
-	ctx, cancel := context.WithTimeout(ctx, t.pace.seen)
-	defer cancel()
-	for {
+	arrived, err := t.watch(ctx, t.pace.seen, func() (bool, error) {
 		if err := d.Settle(Moment{SessionID: t.SessionID, Transcript: t.Transcript()}, false); err != nil {
-			return false
+			return false, err
 		}
 		queue, err := d.Store.Queue(t.SessionID)
-		if err != nil || !holdsMessage(queue, m.ID) {
-			return err == nil
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(t.pace.look):
-		}
-	}
+		return !holdsMessage(queue, m.ID), err
+	})
+	return arrived && err == nil
 }
 
 func holdsMessage(queue []runstore.Queued, id string) bool {
