@@ -161,6 +161,7 @@ type screen struct {
 	closed  bool
 	read    int // how much of it was expected already
 	stalled sync.Mutex
+	parked  bool // it has stopped reading
 	done    chan struct{}
 }
 
@@ -234,8 +235,23 @@ func (c *screen) stall() (resume func()) {
 }
 
 func (c *screen) awaitResume() {
-	c.stalled.Lock()
+	if !c.stalled.TryLock() {
+		c.mu.Lock()
+		c.parked = true
+		c.changed.Broadcast()
+		c.mu.Unlock()
+		c.stalled.Lock()
+	}
 	defer c.stalled.Unlock()
+}
+
+// awaitParked waits until a terminal that is stalled reads no more: what it was reading has come.
+func (c *screen) awaitParked() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.parked {
+		c.changed.Wait()
+	}
 }
 
 func (c *screen) watch() {

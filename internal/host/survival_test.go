@@ -44,7 +44,7 @@ func TestTheCLIOutlivesItsTerminal(t *testing.T) { // cc#47872, ad#958
 			resume := c.stall() // a read that is under way would keep it open
 			defer resume()
 			c.typed("x")
-			c.expect(`<"x">`)
+			c.awaitParked()
 			c.term.Close()
 		},
 		"hang-up sent": func(t *testing.T, c *screen) { _ = c.cmd.Process.Signal(unix.SIGHUP) },

@@ -134,7 +134,7 @@ func TestStraysAreToldAndEndedOnlyWhereAsked(t *testing.T) {
 	for name, also := range map[string]bool{"told": false, "ended": true} {
 		t.Run(name, func(t *testing.T) {
 			isolate.Test(t, func(t *testing.T) {
-				root, pids := session(t, `setsid sh -c 'sleep 1000 & echo $!'; exec sleep 1000`, 2)
+				root, pids := session(t, `left=$(setsid sh -c 'sleep 1000 >/dev/null 2>&1 & echo $!'); echo $left; exec sleep 1000`, 2)
 				order := short
 				order.Strays = also
 				got, err := Tree(context.Background(), "claude-1", root, order)
