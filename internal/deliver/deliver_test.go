@@ -154,15 +154,16 @@ func TestWhatStoodInTheTranscriptBeforeProvesNothing(t *testing.T) {
 func TestOnlyTheUsersOwnWordsProveAnArrival(t *testing.T) {
 	text := introduction + "one"
 	for line, want := range map[string]bool{
-		`{"type":"user","message":{"role":"user","content":"Stop hook feedback:\nMessage from the user:\none"}}`:                                         true,
-		`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"Message from the user:\none"}]}}`:                                     true,
-		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Message from the user:\r\none\n"}]}}`: true,
-		`{"type":"user","content":"Message from the user:\none"}`:                                                                                        true,
-		`{"type":"assistant","message":{"role":"assistant","content":"Message from the user:\none"}}`:                                                    false,
-		`{"type":"user","message":{"role":"user","content":"Message from the user:\none more"}}`:                                                         false,
-		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"Message from the user:\none"}]}}`:                           false,
-		`{"type":"user","message":{"role":"user","content":"Message from the u`:                                                                          false,
-		`{"type":"attachment","attachment":{"blockingError":"Message from the user:\none"}}`:                                                             false,
+		`{"type":"user","message":{"role":"user","content":"Stop hook feedback:\nMessage from the user:\none"}}`:                                                                                          true,
+		`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"Message from the user:\none"}]}}`:                                                                                      true,
+		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Message from the user:\r\none\n"}]}}`:                                                  true,
+		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<hook_prompt hook_run_id=\"stop:1:/h\">Message from the user:\none</hook_prompt>"}]}}`: true,
+		`{"type":"user","content":"Message from the user:\none"}`:                                                                                                                                         true,
+		`{"type":"assistant","message":{"role":"assistant","content":"Message from the user:\none"}}`:                                                                                                     false,
+		`{"type":"user","message":{"role":"user","content":"Message from the user:\none more"}}`:                                                                                                          false,
+		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"Message from the user:\none"}]}}`:                                                                            false,
+		`{"type":"user","message":{"role":"user","content":"Message from the u`:                                                                                                                           false,
+		`{"type":"attachment","attachment":{"blockingError":"Message from the user:\none"}}`:                                                                                                              false,
 	} {
 		if got := searched(strings.NewReader("{}\n\n"+line+"\n"), text); got != want {
 			t.Errorf("%s: got %t", line, got)

@@ -3,6 +3,7 @@ package deliver
 import (
 	"bufio"
 	"errors"
+	"html"
 	"io"
 	"os"
 	"strings"
@@ -20,8 +21,13 @@ const (
 	lineLimit   = 8 << 20
 )
 
-// stopFeedback stands in Claude Code's transcript before what a Stop hook says.
-const stopFeedback = "Stop hook feedback:\n"
+// stopFeedback stands in Claude Code's transcript before what a Stop hook says;
+// Codex puts it between hookPrompt, up to its '>', and hookPromptEnd.
+const (
+	stopFeedback  = "Stop hook feedback:\n"
+	hookPrompt    = "<hook_prompt"
+	hookPromptEnd = "</hook_prompt>"
+)
 
 // seen tells whether a message that was handed over stands in the session's
 // transcript since. It looks at lines of the user's alone, for the whole text.
@@ -97,6 +103,10 @@ func holds(content gjson.Result, text string) bool {
 // one kind of line end.
 func same(kept, text string) bool {
 	kept = strings.TrimPrefix(kept, stopFeedback)
+	if strings.HasPrefix(kept, hookPrompt) {
+		_, inner, _ := strings.Cut(kept, ">")
+		kept = html.UnescapeString(strings.TrimSuffix(strings.TrimSpace(inner), hookPromptEnd))
+	}
 	return kept != "" && plain(kept) == plain(text)
 }
 

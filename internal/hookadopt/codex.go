@@ -19,7 +19,9 @@ var codex = dialect{
 			m.begins = true
 		case "UserPromptSubmit":
 			m.turn = ledger.TurnIts
-		case "Stop", "Interrupt", "PermissionRequest":
+		case "Stop":
+			m.turn, m.stops = ledger.TurnYours, true
+		case "Interrupt", "PermissionRequest":
 			m.turn = ledger.TurnYours
 		case "SessionEnd":
 			m.end = verbatimEnd(p.reason)
@@ -35,6 +37,7 @@ var codex = dialect{
 		return at.find(p.conversation), true
 	},
 	answer: hookSpecificOutput,
+	goOn:   block,
 }
 
 // verbatimEnd passes a reason through as it came. other and none state none.

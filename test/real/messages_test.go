@@ -5,6 +5,7 @@ package real
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,44 +73,77 @@ func heard(w *cli.World, text string) (n int) {
 }
 
 func TestThreeMessagesQueuedWhileItWorksAreThreeTurnsInOrder(t *testing.T) {
-	wrapped(t, claude, func(t *testing.T, w *cli.World) {
-		does(t, w, "hooks", "install", "claude")
-		gate := model.NewGate()
-		w.Model.Add(model.Script{Prompt: "say hello", Turns: []model.Turn{{model.Text("Hello.\n\n"), gate, model.Text("And the last.")}}},
-			model.Say("message one", "Answer one."), model.Say("message two", "Answer two."), model.Say("message three", "Answer three."))
-		term := w.Open(t, claude.open[0], claude.open[1:]...)
-		term.WaitText(claude.ready)
-		term.Ask("say hello")
-		<-gate.Reached()
-		id := onlyRow(t, w).LedgerID
-		for i, text := range []string{"message one", "message two", "message three\nof two lines"} {
-			if got, want := does(t, w, "send", id, text), fmt.Sprintf("%d: waits for the end of its turn\n", i+1); got != want {
-				t.Errorf("send said %q, want %q", got, want)
+	// Codex's shared daemon, which runs the hooks of all its sessions, proves none of them.
+	alone := codex
+	alone.open = []string{"codex", "--no-daemon"}
+	for _, d := range []driver{claude, alone} {
+		t.Run(d.program.Name, func(t *testing.T) {
+			wrapped(t, d, func(t *testing.T, w *cli.World) { threeMessages(t, w, d) })
+		})
+	}
+}
+
+func threeMessages(t *testing.T, w *cli.World, d driver) {
+	does(t, w, "hooks", "install", d.program.Name)
+	gate := model.NewGate()
+	messages := []string{"message one", "message two <&> \"quoted\"", "message three\nof two lines"}
+	w.Model.Add(model.Script{Prompt: "say hello", Turns: []model.Turn{{model.Text("Hello.\n\n"), gate, model.Text("And the last.")}}},
+		model.Say("message one", "Answer one."), model.Say("message two", "Answer two."), model.Say("message three", "Answer three."))
+	term := w.Open(t, d.open[0], d.open[1:]...)
+	if d.program.Name == "codex" {
+		trustHooks(t, term)
+	}
+	term.WaitText(d.ready)
+	term.Ask("say hello")
+	<-gate.Reached()
+	var id string
+	cli.Eventually(t, "turn of the CLI", func() bool {
+		r := onlyRow(t, w)
+		id = r.LedgerID
+		return r.Turn != nil && *r.Turn == "its"
+	})
+	for i, text := range messages {
+		if got, want := does(t, w, "send", id, text), fmt.Sprintf("%d: waits for the end of its turn\n", i+1); got != want {
+			t.Errorf("send said %q, want %q", got, want)
+		}
+	}
+	gate.Open()
+	term.WaitText("Answer three.")
+	var order []string
+	for _, p := range asked(w) {
+		for _, text := range append([]string{"say hello"}, messages...) {
+			if strings.Contains(html.UnescapeString(p), text) {
+				order = append(order, text)
 			}
 		}
-		gate.Open()
-		term.WaitText("Answer three.")
-		var order []string
-		for _, p := range asked(w) {
-			for _, n := range []string{"say hello", "message one", "message two", "message three\nof two lines"} {
-				if strings.Contains(p, n) {
-					order = append(order, n)
-				}
-			}
+	}
+	if got, want := strings.Join(order, ", "), "say hello, "+strings.Join(messages, ", "); got != want {
+		t.Errorf("the model heard %q, want %q", got, want)
+	}
+	cli.Eventually(t, "empty queue", func() bool { return does(t, w, "messages", id) == "" })
+	events := does(t, w, "events", id, "--json")
+	for _, phase := range []string{"queued", "offered", "delivered"} {
+		if n := strings.Count(events, `"phase":"`+phase+`"`); n != 3 {
+			t.Errorf("%d messages are %s in the log:\n%s", n, phase, events)
 		}
-		if got := strings.Join(order, ", "); got != "say hello, message one, message two, message three\nof two lines" {
-			t.Errorf("the model heard %q", got)
+	}
+	if text := does(t, w, "events", id); !strings.Contains(text, "  birth ") || !strings.Contains(text, "  conversation ") {
+		t.Errorf("the log: %s", text)
+	}
+}
+
+// trustHooks answers codex's question for the hooks that are new.
+func trustHooks(t *testing.T, term *cli.Terminal) {
+	t.Helper()
+	const question = "Trust all and continue"
+	term.WaitText(question)
+	cli.Eventually(t, "trust", func() bool {
+		if !strings.Contains(term.Screen(), question) {
+			return true
 		}
-		cli.Eventually(t, "an empty queue", func() bool { return does(t, w, "messages", id) == "" })
-		events := does(t, w, "events", id, "--json")
-		for _, phase := range []string{"queued", "offered", "delivered"} {
-			if n := strings.Count(events, `"phase":"`+phase+`"`); n != 3 {
-				t.Errorf("%d messages are %s in the log:\n%s", n, phase, events)
-			}
-		}
-		if text := does(t, w, "events", id); !strings.Contains(text, "  birth ") || !strings.Contains(text, "  conversation ") {
-			t.Errorf("the log: %s", text)
-		}
+		term.Press("2", cli.Enter)
+		time.Sleep(300 * time.Millisecond) // it takes a while to take a key
+		return false
 	})
 }
 
