@@ -19,6 +19,8 @@ import (
 type details struct {
 	*observe.Session
 	now time.Time
+	// said and waits are what it said it is doing, and the messages that wait.
+	said, waits string
 }
 
 // detail is one line; without a value it is not shown.
@@ -32,7 +34,9 @@ func (d details) all() []detail {
 		{"because", d.Evidence},
 		{"title", d.Title},
 		{"activity", d.Activity},
+		{"focus", d.said},
 		{"turn", ledger.Value(d.Turn)},
+		{"messages", d.waits},
 		{"folder", ledger.Value(e.CWD)},
 		{"repository", d.repository()},
 		{"shared with", strings.Join(d.SharedWith, ", ")},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"agentwrap/internal/doctor"
+	"agentwrap/internal/focus"
 	"agentwrap/internal/hookconfig"
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/observe"
@@ -72,10 +73,21 @@ func (o doctorOptions) tell(ctx context.Context, a *app, view *observe.View, src
 	return nil
 }
 
+// storesUnreadable is what cannot be read of the files beside the ledger.
+func (a *app) storesUnreadable(root string) []error {
+	all := focus.Unreadable(root)
+	if runs, err := a.runs(); err == nil {
+		if _, err := runs.Config(); err != nil {
+			all = append(all, err)
+		}
+	}
+	return all
+}
+
 func (a *app) machine(view *observe.View, root string) doctor.Machine {
 	_, problems := settings.Read(a.getenv)
 	problems = append(problems, runtimes.KnownTo(a.getenv).Problems()...)
-	m := doctor.Machine{Getenv: a.getenv, Environ: a.env, Self: shimProgram(), View: view, Root: root, Settings: problems, Hooks: a.hookFacts(view), Now: a.now()}
+	m := doctor.Machine{Getenv: a.getenv, Environ: a.env, Self: shimProgram(), View: view, Root: root, Settings: problems, Stores: a.storesUnreadable(root), Hooks: a.hookFacts(view), Now: a.now()}
 	if path, err := tmuxhost.Find(a.getenv("PATH")); err == nil {
 		m.MuxPath = path
 	}

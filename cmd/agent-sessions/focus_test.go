@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"agentwrap/internal/ledger"
+	"agentwrap/internal/runstore"
 )
 
 func TestFocusIsSaidShownAndCleared(t *testing.T) {
@@ -87,5 +88,24 @@ func TestAClaimIsRefusedWhileAnotherHoldsIt(t *testing.T) {
 	var items []claimItem
 	if err := json.Unmarshal([]byte(d.does("claims", "--json")), &items); err != nil || len(items) != 1 || !items[0].Held || items[0].TicketID != "T-2" {
 		t.Errorf("%+v, %v", items, err)
+	}
+}
+
+func TestShowTellsTheFocusAndWhatWaits(t *testing.T) {
+	d := newDesk(t)
+	id := d.row(&ledger.Entry{CWD: ledger.Ptr(d.inTree())})
+	if shown := d.does("show", id); strings.Contains(shown, "focus") || strings.Contains(shown, "messages") {
+		t.Errorf("shown %q", shown)
+	}
+	d.does("AGENT_LEDGER_ID="+id, "focus", "--focus", "the parser")
+	runs, err := runstore.NewFileStore(d.home+"/.agent-run", os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runs.AppendMessage(id, "run the tests"); err != nil {
+		t.Fatal(err)
+	}
+	if shown := d.does("show", id); !strings.Contains(shown, "the parser") || !strings.Contains(shown, "1 wait: agent-sessions messages "+id) {
+		t.Errorf("shown %q", shown)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"agentwrap/internal/focus"
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/observe"
 	"agentwrap/internal/present"
@@ -18,10 +19,11 @@ type listing struct {
 	now   time.Time
 	home  string
 	short map[string]string // the shortest form of each id that fits no other
+	said  map[string]focus.Record
 }
 
 func newListing(view *observe.View, a *app) listing {
-	l := listing{now: a.now(), home: a.getenv("HOME"), short: map[string]string{}}
+	l := listing{now: a.now(), home: a.getenv("HOME"), short: map[string]string{}, said: a.focusOf(view.Sessions)}
 	var ids []string
 	for _, s := range view.Sessions {
 		ids = append(ids, s.Entry.LedgerID)
@@ -54,6 +56,9 @@ func (l listing) print(w io.Writer, screen present.Screen, sessions []*observe.S
 		{Title: "TURN", Drop: 4}, {Title: "AGE", Right: true}, {Title: "ACTIVE", Right: true, Drop: 5}, {Title: "DIRTY", Right: true, Drop: 2},
 		{Title: "MEM", Right: true, Drop: 7}, {Title: "TTY", Drop: 6},
 	}}
+	if len(l.said) > 0 {
+		t.Columns = append(t.Columns, present.Column{Title: "FOCUS", Min: 12, Drop: 1})
+	}
 	if !screen.Terminal {
 		t.Columns = make([]present.Column, len(fields(nil)))
 	}
@@ -96,7 +101,23 @@ func (l listing) row(s *observe.Session) []present.Cell {
 	if ledger.Value(s.Turn) == ledger.TurnYours {
 		cells[5].Tone = present.Notice
 	}
+	if len(l.said) > 0 {
+		cells = append(cells, l.focus(e.LedgerID, weight))
+	}
 	return cells
+}
+
+// focus is what a session said it is doing, dim when that is old.
+func (l listing) focus(id string, tone present.Tone) present.Cell {
+	r, ok := l.said[id]
+	if ok && r.Stale(l.now) {
+		tone = present.Dim
+	}
+	text := r.Focus
+	if r.TicketID != "" {
+		text = strings.TrimSpace(text + " (" + r.TicketID + ")")
+	}
+	return present.Cell{Text: text, Tone: tone}
 }
 
 // staleAfter is how long a session that nothing happens in is shown as bright

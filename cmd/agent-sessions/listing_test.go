@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"agentwrap/internal/focus"
 	"agentwrap/internal/ledger"
 	"agentwrap/internal/observe"
 	"agentwrap/internal/present"
@@ -156,5 +157,33 @@ func TestListFilters(t *testing.T) {
 	}
 	if _, err := (listOptions{states: []string{"dead"}}).filter(); exitCode(err) != exitWrongUse {
 		t.Errorf("an unknown state: got %v", err)
+	}
+}
+
+func TestListShowsWhatSessionsSayTheyDo(t *testing.T) {
+	list := sessions()
+	l := newListing(&observe.View{Sessions: list}, &app{now: func() time.Time { return testNow }})
+	l.said = map[string]focus.Record{
+		list[0].Entry.LedgerID: {Focus: "the parser", TicketID: "T-12", UpdatedAt: testNow.Add(-time.Hour).Format(time.RFC3339)},
+		list[1].Entry.LedgerID: {Focus: "\x1b[2Jcolours", UpdatedAt: testNow.Format(time.RFC3339)},
+	}
+	var wide, narrow, piped strings.Builder
+	for b, screen := range map[*strings.Builder]present.Screen{&wide: {Terminal: true, Width: 160}, &narrow: {Terminal: true, Width: 60}, &piped: {}} {
+		if err := l.print(b, screen, list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"FOCUS\n", "the parser (T-12)\n", "␛[2Jcolours\n"} {
+		if !strings.Contains(wide.String(), want) {
+			t.Errorf("not shown: %q\n%s", want, wide.String())
+		}
+	}
+	for name, b := range map[string]string{"narrow": narrow.String(), "piped": piped.String()} {
+		if strings.Contains(b, "parser (T-12)") {
+			t.Errorf("%s:\n%s", name, b)
+		}
+	}
+	if old, fresh := l.focus(list[0].Entry.LedgerID, present.Plain), l.focus(list[1].Entry.LedgerID, present.Plain); old.Tone != present.Dim || fresh.Tone != present.Plain {
+		t.Errorf("tones %v and %v", old.Tone, fresh.Tone)
 	}
 }

@@ -37,7 +37,7 @@ func runShow(ctx context.Context, a *app, short string, o showOptions) error {
 		return printJSON(a, s)
 	}
 	screen := a.screen()
-	for _, f := range (details{s, a.now()}).all() {
+	for _, f := range (a.details(s)).all() {
 		name, value := f.name, present.Line(f.value)
 		switch {
 		case value == "":

@@ -42,6 +42,8 @@ type Facts struct {
 	Hooks    []Hook
 	// Settings are what is wrong with the user's settings.
 	Settings []error
+	// Stores is what cannot be read of the files beside the ledger.
+	Stores   []error
 	Sessions Sessions
 }
 
@@ -128,7 +130,7 @@ type Sessions struct {
 // Judge turns facts into findings, in the order in which they are read.
 func Judge(f Facts) []Finding {
 	var all []Finding
-	for _, judge := range []func(Facts) []Finding{shells, runtimesFound, mux, hooks, manager, ledgerHealth, settingsHealth, sessionsSeen} {
+	for _, judge := range []func(Facts) []Finding{shells, runtimesFound, mux, hooks, manager, ledgerHealth, storesHealth, settingsHealth, sessionsSeen} {
 		all = append(all, judge(f)...)
 	}
 	return all

@@ -39,7 +39,9 @@ type Machine struct {
 	// Unreadable is why the ledger could not be read.
 	Unreadable error
 	Settings   []error
-	Hooks      []Hook
+	// Stores is what cannot be read of the files beside the ledger.
+	Stores []error
+	Hooks  []Hook
 	// Mux is the tmux that was found, FindErr why none was.
 	MuxPath string
 	Now     time.Time
@@ -50,7 +52,7 @@ type Machine struct {
 func (m Machine) Gather(ctx context.Context) Facts {
 	shims := runtimes.ShimDir(m.Getenv)
 	names, _ := runtimes.Covered(shims)
-	f := Facts{Now: m.Now, ShimDir: shims, Settings: m.Settings, Hooks: m.Hooks, Runtimes: make([]Runtime, len(names))}
+	f := Facts{Now: m.Now, ShimDir: shims, Settings: m.Settings, Stores: m.Stores, Hooks: m.Hooks, Runtimes: make([]Runtime, len(names))}
 	var work sync.WaitGroup
 	work.Go(func() { f.Shells = m.shells(ctx, names) })
 	work.Go(func() { f.Mux = m.mux(ctx) })

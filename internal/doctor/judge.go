@@ -100,6 +100,13 @@ func ledgerHealth(f Facts) (all []Finding) {
 	return all
 }
 
+func storesHealth(f Facts) (all []Finding) {
+	for _, err := range f.Stores {
+		all = append(all, Finding{"stores", Warn, err.Error(), "look at that file, then mend it or move it away"})
+	}
+	return all
+}
+
 func settingsHealth(f Facts) (all []Finding) {
 	for _, err := range f.Settings {
 		all = append(all, Finding{"settings", Warn, err.Error(), "mend that file; until then the default stands"})

@@ -36,6 +36,7 @@ func TestEachTroubleIsToldWithItsRemedy(t *testing.T) {
 		{"an alias", func(f *Facts) { f.Shells[0].Bypass = map[string]string{"claude": "a shell alias"} }, Warn, "claude is a shell alias"},
 		{"the working directory first", func(f *Facts) { f.Shells[0].Path = []string{".", "/h/shims"} }, Warn, "working directory"},
 		{"a shell that fails", func(f *Facts) { f.Shells[0].Err = errors.New("boom") }, Warn, "boom"},
+		{"a focus record that cannot be read", func(f *Facts) { f.Stores = []error{errors.New("read focus /x.json: torn")} }, Warn, "/x.json"},
 		{"no shims", func(f *Facts) { f.Runtimes = nil }, Fail, "no CLI is covered"},
 		{"a dangling shim", func(f *Facts) { f.Runtimes[0].ShimProblem = "leads nowhere" }, Fail, "its shim leads nowhere"},
 		{"no CLI behind a shim", func(f *Facts) { f.Runtimes[0].Program, f.Runtimes[0].Passed = "", "no such program on PATH" }, Warn, "the CLI is not"},

@@ -160,6 +160,30 @@ func (s Store) Load() (records []Record, unreadable []error, err error) {
 	return records, unreadable, nil
 }
 
+// Unreadable is what of all working trees' records and claims cannot be read, for
+// doctor.
+func Unreadable(ledgerRoot string) []error {
+	trees, err := os.ReadDir(filepath.Join(ledgerRoot, "focus"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return []error{fmt.Errorf("list focus records: %w", err)}
+	}
+	var all []error
+	for _, d := range trees {
+		s := Store{filepath.Join(ledgerRoot, "focus", d.Name())}
+		_, records, err := s.Load()
+		_, claims, cerr := s.Claims()
+		for _, e := range slices.Concat(records, claims, []error{err, cerr}) {
+			if e != nil {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
+}
+
 // readNamed reads a file of the folder. One that names another session is
 // foreign.
 func (s Store) readNamed(name string) (Record, bool, error) {

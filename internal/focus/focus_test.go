@@ -121,6 +121,12 @@ func TestLoadIsNewestFirstAndPassesOverWhatItCannotRead(t *testing.T) {
 	if len(unreadable) != 4 || !strings.Contains(fmt.Sprint(unreadable), filepath.Join(s.Dir(), "torn.json")) {
 		t.Errorf("unreadable: %v", unreadable)
 	}
+	if all := Unreadable(filepath.Dir(filepath.Dir(s.Dir()))); len(all) != 4 {
+		t.Errorf("for doctor: %v", all)
+	}
+	if all := Unreadable(t.TempDir()); len(all) != 0 {
+		t.Errorf("of none: %v", all)
+	}
 	if _, err := s.Save("torn", Update{Focus: ptr("x")}, Record{}, now); err == nil {
 		t.Error("a damaged record was overwritten")
 	}
