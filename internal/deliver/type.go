@@ -147,7 +147,11 @@ func (d Desk) send(ctx context.Context, t Typing, m runstore.Message, before err
 
 // take takes a message out of the queue that the prompt took.
 func (d Desk) take(sessionID string, m runstore.Message) error {
-	if _, err := d.Store.DropMessage(sessionID, m.ID); err != nil {
+	_, err := d.Store.DropMessage(sessionID, m.ID)
+	if errors.Is(err, runstore.ErrNoMessage) {
+		return nil // a hook at the same time saw it in the conversation first
+	}
+	if err != nil {
 		return err
 	}
 	d.write(sessionID, journal{{ID: m.ID, Type: runstore.EventQueue, Phase: "taken"}})

@@ -218,13 +218,17 @@ func messagesOf(queue []Queued) []Message {
 	return messages
 }
 
+// ErrNoMessage is wrapped by the error for a message that is not in the queue
+// (any more).
+var ErrNoMessage = errors.New("has no message")
+
 // DropMessage takes one message out of the queue, by its number or its id.
 func (s *FileStore) DropMessage(sessionID, which string) (Message, error) {
 	var dropped Message
 	err := s.UpdateQueue(sessionID, func(queue []Queued) ([]Queued, error) {
 		at := slices.IndexFunc(queue, func(q Queued) bool { return q.ID == which || q.ID == idPrefix+which })
 		if at < 0 {
-			return nil, fmt.Errorf("session %s has no message %.80q: 'agent-sessions messages' lists those that wait", sessionID, which)
+			return nil, fmt.Errorf("session %s: %w %.80q: 'agent-sessions messages' lists those that wait", sessionID, ErrNoMessage, which)
 		}
 		dropped = queue[at].Message
 		return slices.Delete(queue, at, at+1), nil
